@@ -7,33 +7,12 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/pose.h"
-#include "isotact/geometry/mesh/mass_properties.h"
-#include "isotact/geometry/repair/flaws.h"
 #include "isotact/queries/shape_views.h"
 
 #include "input/depth_device.h"
 
 namespace isotact::tool {
 namespace {
-
-// What is wrong with the triangles of a file. Of a body's flaws, the shape keeps whether it is
-// closed: searching for all of them takes as long as a query.
-void check_mesh(const Shape& shape, const std::string& file, const std::string& letter,
-                std::vector<std::string>& warnings) {
-  const TriangleMesh& mesh = shape.surface();
-  if (const auto flaw = find_flaw(mesh)) throw Error({.file = file}, *flaw);
-  if (!std::all_of(mesh.positions.begin(), mesh.positions.end(),
-                   [](const Vec3f& p) { return is_finite(p); }))
-    if (const auto broken = find_flaws(mesh).non_finite_triangles; broken > 0)
-      throw Error({.file = file},
-                  fmt::format("{} triangles are not finite: isotact info names them", broken));
-  if (letter != "B") return;
-  if (!depth_element(shape, {}, 0).closed)
-    warnings.push_back("is not closed: that A lies within it cannot be told");
-  else if (const SurfaceIntegrals sums = integrate_surface(mesh);
-           sums.volume < -1e-12 * sums.volume_size)
-    warnings.push_back("is turned inwards: it is taken for a room, free inside");
-}
 
 DepthRequest request_of(const DepthOptions& options, int max_contacts) {
   DepthRequest r{.two_sided = options.two_sided,
@@ -148,16 +127,14 @@ Shape load_drawn_shape(const std::string& file, const std::string& letter,
                        ShapeInputOptions options, std::vector<std::string>& warnings) {
   options.builds_field = options.needs_points = false;
   LoadedBody body = load_body(file, options);
-  if (!body.shape.can_have_field() && !body.shape.parts().flat_mesh)
-    throw Error({.file = file},
-                "--method depth draws surfaces, and this asset has neither a mesh nor a field to "
-                "make one of: give the mesh that it was built from");
   std::vector<std::string> own;
-  const ShapeParts& parts = body.shape.parts();
-  if (parts.mesh || parts.flat_mesh)
-    check_mesh(body.shape, file, letter, own);
-  else if (!parts.solid)
-    own.emplace_back("is drawn as the surface of its field, not as the mesh that this is of");
+  try {
+    own = describe_depth_limits(body.shape, letter == "B");
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error({.file = file}, error.what());
+  }
   print_warnings(file, own);
   for (const auto* list : {&body.warnings, &own})
     for (const std::string& warning : *list)

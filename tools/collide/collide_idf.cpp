@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -69,7 +68,7 @@ void add_idf_options(Command& command, IdfOptions& options) {
   command.add_number(
       {.names = "--overlap",
        .help = "With --method idf: find every common part that contains a ball of this radius, "
-               "in metres (default: as fine as the samples)",
+               "in metres (default: a hundredth of the smaller body's longest side)",
        .value_name = "S"},
       options.overlap, {1e-12, 1e12});
 }
@@ -77,17 +76,16 @@ void add_idf_options(Command& command, IdfOptions& options) {
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
                             const Pose& world_from_b, const IdfOptions& options, double margin,
                             bool gpu, std::uint32_t max_contacts, Threads threads) {
-  constexpr double kAsTheSamples = std::numeric_limits<double>::infinity();
   IdfDevice device(gpu);
   IdfReport report;
   report.request = {
       .method = Method::kIntersectionField,
       .margin = margin,
-      .intersection = {.resolution = options.overlap >= 0 ? options.overlap : kAsTheSamples,
-                       .keep = std::min<std::uint32_t>(max_contacts, kMostIdfContacts),
+      .intersection = {.keep = std::min<std::uint32_t>(max_contacts, kMostIdfContacts),
                        .backend = &device},
       .threads = threads};
   if (options.samples >= 0) report.request.intersection.samples = options.samples;
+  if (options.overlap >= 0) report.request.intersection.resolution = options.overlap;
   report.result = collide(a, world_from_a, b, world_from_b, report.request);
   report.request.intersection.backend = nullptr;
   report.device = device.name;

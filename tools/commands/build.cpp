@@ -263,7 +263,6 @@ void run_build(const BuildOptions& options) {
     result = build_named(loaded.mesh, settings, options);
   }
   warnings.insert(warnings.end(), result.warnings.begin(), result.warnings.end());
-  if (auto coarse = describe_coarse_cells(result.asset)) warnings.push_back(std::move(*coarse));
   if (to_stdout)
     write_stdout(encode_asset(result.asset));
   else

@@ -1,4 +1,4 @@
-// isotact collide: whether two bodies touch, at rest or on their ways.
+// isotact collide: whether two bodies touch, at rest or along their motions.
 #include <algorithm>
 #include <chrono>
 
@@ -12,7 +12,6 @@
 
 #include "collide/collide_depth.h"
 #include "collide/collide_idf.h"
-#include "collide/collide_swept.h"
 #include "command.h"
 #include "input/field_file.h"
 #include "input/mesh_input.h"
@@ -102,6 +101,12 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
         fmt::format("--method {} has no intervals: -o and --first are of swept", options.method));
   if (options.accuracy != "best" && (options.method == "idf" || is_depth))
     throw UsageError("--accuracy is of --method vps and swept");
+  if (options.accuracy == "exact" && (options.margin < 0 || options.roles != "both" ||
+                                      options.level >= 0 || options.max_nodes >= 0 ||
+                                      options.time_budget >= 0))
+    throw UsageError(
+        "--accuracy exact takes no negative --margin, no --points-of, --level, --max-nodes or "
+        "--time-budget: these are for points and fields");
   if (options.gpu && options.method != "idf" && !is_depth)
     throw UsageError("--gpu is of --method idf and depth");
   if (options.idf.is_used() && options.method != "idf")
@@ -129,7 +134,7 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
   return at_rest;
 }
 
-// A page shows it, and goes on to find it while B is dragged. A verdict is settled by it.
+// A page shows it, and goes on to find it while B is dragged. It may decide a verdict.
 bool wants_distance(const CollideOptions& o) {
   return o.distance || !o.view.empty() || o.fail.is_set();
 }
@@ -165,30 +170,26 @@ std::optional<ApproachResult> find_nearest(const CollideOptions& options, const 
 
 // Of bodies at rest, if it is asked for: exact if both keep their triangles.
 std::optional<DistanceResult> measure(const CollideOptions& options, const Pair& pair) {
-  const bool moves = pair.of_a.from != pair.of_a.to || pair.of_b.from != pair.of_b.to;
-  if (!wants_distance(options) || moves || options.roles != "both") return {};
+  if (!wants_distance(options) || options.roles != "both") return {};
   return distance(pair.a, pair.of_a.from, pair.b, pair.of_b.from);
 }
 
-// An exact distance settles what fields and points have found.
-std::string settle(const std::string& status, const std::optional<DistanceResult>& measured,
-                   double margin) {
-  if (!measured || !measured->exact) return status;
-  if (margin == 0) return status_of(*measured);
-  return measured->distance <= margin ? "contact" : "free";
+constexpr double kUnknown = -std::numeric_limits<double>::infinity();
+
+// Ends with exit code 3 if --fail-on asks for it.
+void judge(const CollideOptions& options, const std::string& status, double lower_bound) {
+  if (options.fail.is_set() && options.fail.fails(status, lower_bound)) throw VerdictFailed{};
 }
 
-// Ends with exit code 3 if --fail-on asks for it. Without a measured distance, `lower_bound` is
-// that of the closest approach.
+// An exact distance decides, whatever fields and points have found. Without a measured distance,
+// the bound is that of the closest approach.
 void judge(const CollideOptions& options, const std::string& status,
            const std::optional<DistanceResult>& measured,
-           const std::optional<ApproachResult>& nearest = {}) {
-  constexpr double kUnknown = -std::numeric_limits<double>::infinity();
-  const double lower_bound = measured  ? measured->lower_bound
-                             : nearest ? nearest->lower_bound
-                                       : kUnknown;
-  const std::string settled = settle(status, measured, options.margin);
-  if (options.fail.is_set() && options.fail.fails(settled, lower_bound)) throw VerdictFailed{};
+           const std::optional<ApproachResult>& nearest) {
+  if (!measured) return judge(options, status, nearest ? nearest->lower_bound : kUnknown);
+  judge(options,
+        measured->exact ? name(compute_status(*measured, options.margin)) : status,
+        measured->lower_bound);
 }
 
 template <typename Report>
@@ -218,61 +219,40 @@ double seconds_of(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+bool has_picture(const Pair& pair) {
+  return pair.a.can_have_points() && pair.b.can_have_field();
+}
+
 void draw(const CollideOptions& options, const Pair& pair, const ContinuousResult& result) {
   if (options.picture.empty()) return;
-  if (!pair.a.tree() || !pair.b.field())
+  if (!has_picture(pair))
     throw Error("the picture shows the points of A and the body of B, and one has none");
   write_picture(options.picture,
                 draw_collision({pair.a, pair.b, pair.of_a, pair.of_b, request_of(options), result},
                                options.width, options.input.threads));
 }
 
-// What the query would make on first use, so that its time is its own.
-void prepare(const Pair& pair, const ContinuousRequest& request) {
-  for (const Shape* shape : {&pair.a, &pair.b})
-    if (shape->field())
-      shape->swept_tracer({.margin = request.margin,
-                           .mode = request.mode,
-                           .traversal = request.traversal,
-                           .path_tolerance = request.path_tolerance,
-                           .threads = request.threads});
-}
-
-void prepare(const Pair& pair, const CollideRequest& request) {
-  for (const Shape* shape : {&pair.a, &pair.b})
-    if (shape->field() || shape->voxmap()) shape->shell_target(std::max(request.margin, 0.0));
+// So that the time of the query is its own.
+template <typename Request>
+void prepare_both(const Pair& pair, const Request& request) {
+  for (const Shape* shape : {&pair.a, &pair.b}) prepare(*shape, request);
 }
 
 void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
-  ContinuousRequest of_points = request_of(options);
-  const std::optional<ContinuousRequest> exactly = exact_request_of(of_points, pair.a, pair.b);
-  const bool has_points = !exactly || !options.first_only;
-  if (has_points) {
-    of_points.accuracy = Accuracy::kField;
-    prepare(pair, of_points);
-  }
-  if (exactly)
-    for (const Shape* shape : {&pair.a, &pair.b}) isotact::prepare(*shape, *exactly);
-  const auto ask = [&](const ContinuousRequest& request) {
-    return continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request);
-  };
+  ContinuousRequest request = request_of(options);
+  const std::optional<DistanceResult> measured =
+      moves ? std::optional<DistanceResult>() : measure(options, pair);
+  request.want_distance = wants_distance(options) && !measured;
+  prepare_both(pair, request);
   ContinuousResult result;
-  const double seconds = seconds_of([&] {
-    if (has_points) result = ask(of_points);
-    if (exactly && has_points) decide_by(ask(*exactly), of_points.max_contacts, result);
-    if (!has_points) result = ask(*exactly);
-  });
-  const std::optional<ApproachResult> nearest =
-      exactly && moves && wants_distance(options)
-          ? find_exact_approach(pair.a, pair.of_a, pair.b, pair.of_b, *exactly, result)
-          : find_nearest(options, pair);
+  const double seconds = seconds_of(
+      [&] { result = continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request); });
   const SweptReport report{.result = result,
                            .motion = options.motion,
                            .margin = options.margin,
                            .first_only = options.first_only,
-                           .nearest = nearest,
                            .moves = moves,
-                           .measured = measure(options, pair),
+                           .measured = measured,
                            .seconds = seconds,
                            .warnings = pair.warnings,
                            .unit = options.unit};
@@ -280,13 +260,14 @@ void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
   draw(options, pair, result);
   show(options, pair, report, moves ? &result : nullptr);
   print(options, report);
-  judge(options, result.status == ContinuousStatus::kContact ? "contact" : "free", report.measured,
-        report.nearest);
+  const char* const status = result.status == ContinuousStatus::kContact ? "contact" : "free";
+  if (measured) return judge(options, status, measured, std::nullopt);
+  judge(options, status, result.has_distance ? result.lower_bound : kUnknown);
 }
 
 void run_at_rest(const CollideOptions& options, const Pair& pair) {
   const CollideRequest request = rest_request_of(options);
-  prepare(pair, request);
+  prepare_both(pair, request);
   CollideScratch scratch;
   const CollideResult* answer = nullptr;  // lies in the scratch
   const double seconds = seconds_of(
@@ -303,8 +284,10 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
   if (!options.picture.empty()) {
     // Points that touch, as the other query has them, and the deepest contact of this one.
     ContinuousResult touching;
-    if (pair.a.tree() && pair.b.field())
-      touching = continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+    ContinuousRequest of_points = request_of(options);
+    of_points.accuracy = Accuracy::kField;
+    if (has_picture(pair))
+      touching = continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, of_points);
     touching.status =
         result.contacts.empty() ? ContinuousStatus::kFree : ContinuousStatus::kContact;
     if (!result.contacts.empty()) touching.contact = result.contacts.front();
@@ -322,7 +305,7 @@ void run_poses(const CollideOptions& options, const Pair& pair, const std::vecto
   request.collide.want_force = request.collide.want_distance = false;
   // Only the verdict is printed, and levels and budgets have a part in it.
   if (!has_rest_options(options)) request.collide.mode = Mode::kAny;
-  prepare(pair, request.collide);
+  prepare_both(pair, request.collide);
   PosesReport report{.method = "vps", .unit = options.unit, .warnings = pair.warnings};
   BatchScratch scratch, distance_scratch;
   report.seconds = seconds_of([&] {
@@ -337,7 +320,8 @@ void run_poses(const CollideOptions& options, const Pair& pair, const std::vecto
                                 rows[i].exact});
   });
   print(options, report);
-  for (const PoseResult& answer : report.answers) judge(options, answer.status, answer.distance);
+  for (const PoseResult& answer : report.answers)
+    judge(options, answer.status, answer.distance, std::nullopt);
 }
 
 void run_idf(const CollideOptions& options, const Pair& pair) {
@@ -405,7 +389,7 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
                         .report = to_json(verdict)},
                        threads);
   print(options, verdict);
-  judge(options, name(verdict.result.status), {});
+  judge(options, name(verdict.result.status), kUnknown);
 }
 
 bool is_for_meshes(const ShapeInputOptions& input) {

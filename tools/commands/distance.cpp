@@ -30,7 +30,7 @@ struct DistanceOptions {
 };
 
 Json report_of(const DistanceResult& r, const std::vector<std::string>& warnings, double seconds) {
-  Json j{{"status", status_of(r)}};
+  Json j{{"status", name(compute_status(r))}};
   add_distance(j, r);
   j["complete"] = r.status == DistanceStatus::kDone;
   j["normal"] = std::isfinite(r.distance) ? to_list(r.contact.normal) : Json();
@@ -40,7 +40,7 @@ Json report_of(const DistanceResult& r, const std::vector<std::string>& warnings
 }
 
 void print_distance(const DistanceResult& r, const LengthUnit& unit) {
-  Facts facts{{"status", status_of(r)}};
+  Facts facts{{"status", name(compute_status(r))}};
   add_distance(facts, r, unit);
   print_facts(facts);
 }
@@ -73,7 +73,7 @@ void run_distance(DistanceOptions options) {
   for (const DistanceResult& r :
        distance_poses(a.shape, of_a, b.shape, poses,
                       {.distance = request, .threads = options.input.threads}, scratch))
-    report.answers.push_back({status_of(r), r, r.exact});
+    report.answers.push_back({name(compute_status(r)), r, r.exact});
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const DistanceResult& first = *report.answers.front().distance;
   if (options.common.json)

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "isotact/asset/asset_report.h"
+#include "isotact/field/build/asset_report.h"
 #include "isotact/base/error.h"
 
 namespace isotact::tool {

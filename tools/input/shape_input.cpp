@@ -21,6 +21,7 @@ LoadSettings load_settings(const ShapeInputOptions& options, LoadReport& report)
   LoadSettings settings{.unit = options.unit,
                         .resolution = options.resolution,
                         .margin = options.margin,
+                        .on_demand = !options.builds_field,
                         .threads = options.threads,
                         .report = &report};
   for (const SignMethod sign :
@@ -42,19 +43,6 @@ TriangleMesh surface_of(const Shape& shape, TriangleMesh mesh, Threads threads) 
                             std::all_of(mesh.positions.begin(), mesh.positions.end(),
                                         [](const Vec3f& p) { return is_finite(p); });
   return can_be_drawn ? std::move(mesh) : extract_display_mesh(shape, kSurfaceCells, threads);
-}
-
-// The mesh alone: a query that needs a field makes it.
-Shape load_unbuilt(const std::string& file, const LoadSettings& settings) {
-  LoadedMesh loaded = read_input({file, settings.unit});
-  if (loaded.mesh.triangles.empty()) throw Error({.file = file}, "has no triangles");
-  settings.report->warnings = std::move(loaded.warnings);
-  ShapeSettings made{.field = {.resolution = settings.resolution,
-                               .sign = settings.sign,
-                               .keep_thin = settings.keep_thin,
-                               .threads = settings.threads}};
-  return Shape::from_parts(
-      ShapeParts{.mesh = std::make_shared<const TriangleMesh>(std::move(loaded.mesh))}, made);
 }
 
 // "0.1,0.2": as many numbers as the solid has sizes, all positive.
@@ -150,13 +138,16 @@ LoadedBody load_body(const std::string& file, const ShapeInputOptions& options) 
   refuse_unknown_word(file);
   LoadReport report;
   LoadSettings settings = load_settings(options, report);
-  if (is_field_file(file)) settings.unit.clear();  // of the other body's mesh
+  if (is_field_file(file)) {
+    // They are of the other body's mesh, unless they are given.
+    settings.unit.clear();
+    if (options.resolution == ShapeInputOptions{}.resolution) settings.resolution.reset();
+  }
   const auto load = [&] {
     ProgressBar bar;
     settings.monitor = bar.monitor();
-    if (!options.builds_field && !is_field_file(file)) return load_unbuilt(file, settings);
     if (is_asset(file) || !is_field_file(file)) return load_shape(file, settings);
-    Shape shape = cook_shape(load_field(file), std::nullopt, settings);
+    Shape shape = cook_shape(load_field(file), settings);
     report.warnings = describe_limits(shape, options.margin);
     return shape;
   };

@@ -52,7 +52,7 @@ class Drawing {
  public:
   explicit Drawing(const CollidePicture& what)
       : what_(what),
-        tree_(*what.a.tree()),
+        tree_(what.a.points()),
         time_(std::isfinite(what.result.time_of_contact) ? what.result.time_of_contact : 1),
         stride_(std::max(1U, static_cast<std::uint32_t>(tree_.point_count() / kDots))),
         dot_(0.3 * std::sqrt(tree_.header().surface_area * stride_ / tree_.point_count())),
@@ -92,7 +92,7 @@ class Drawing {
 
   static RenderItem body(const Shape& shape, const Pose& pose, const Vec3& colour) {
     RenderItem item{.world_from_mesh = pose, .colour = colour};
-    const BrickField& field = *shape.field();
+    const BrickField& field = shape.brick_field();
     item.field = RenderField{.field = AnyField{field}, .voxel_size = field.voxel_size()};
     const auto longest =
         std::max({field.lattice().cells[0], field.lattice().cells[1], field.lattice().cells[2]});

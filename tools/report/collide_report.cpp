@@ -17,12 +17,6 @@ Json to_json(const Contact& c) {
           {"point", c.point}};
 }
 
-const char* status_of(const DistanceResult& r) {
-  // What lies in an open mesh has the distance of the triangles.
-  if (r.touching || (r.contained && r.distance <= 0) || r.upper_bound <= 0) return "contact";
-  return r.lower_bound > 0 ? "free" : "uncertain";
-}
-
 const char* name(CollideStatus status) {
   switch (status) {
     case CollideStatus::kFree:
@@ -162,15 +156,17 @@ void print_report(const SweptReport& r) {
                     exact ? " in the other's field" : "", format_count(r.result.intervals.size())));
   if (r.measured)
     add_distance(facts, *r.measured, r.unit);
-  else if (r.nearest && r.nearest->status == ApproachStatus::kGaveUp)
+  else if (r.result.has_distance && r.result.distance_gave_up)
     facts.emplace_back("distance", fmt::format("at least {}, at most {} (gave up)",
-                                               r.unit.format(r.nearest->lower_bound),
-                                               r.unit.format(r.nearest->distance)));
-  else if (r.nearest)
+                                               r.unit.format(r.result.lower_bound),
+                                               r.unit.format(r.result.distance)));
+  else if (r.result.has_distance)
     facts.emplace_back(
         r.moves ? "closest approach" : "distance",
-        r.unit.format(r.nearest->distance) +
-            (r.moves ? with_exact(fmt::format(" at {:.4g} of the motion", r.nearest->time), exact)
+        r.unit.format(r.result.distance) +
+            (r.moves ? with_exact(
+                           fmt::format(" at {:.4g} of the motion", r.result.time_of_distance),
+                           exact)
                      : ""));
   if (exact && !r.first_only)
     facts.emplace_back(
@@ -224,13 +220,16 @@ Json to_json(const SweptReport& r) {
          {"warnings", r.warnings},
          {"seconds", r.seconds}};
   if (r.first_only) j["intervals"] = j["touching_points"] = nullptr;
-  if (r.nearest && r.nearest->status == ApproachStatus::kDone) {
-    j["min_distance"] = r.nearest->distance;
-    j["min_distance_time"] = r.nearest->time;
+  if (r.result.has_distance && !r.result.distance_gave_up) {
+    j["min_distance"] = r.result.distance;
+    j["min_distance_time"] = r.result.time_of_distance;
+  } else if (r.measured && std::isfinite(r.measured->distance)) {
+    j["min_distance"] = r.measured->distance;
+    j["min_distance_time"] = 0;
   }
   // Of a search that gave up, or an exact one.
-  if (r.nearest && (r.nearest->status != ApproachStatus::kDone || (r.moves && r.result.exact)))
-    j["lower_bound"] = r.nearest->lower_bound;
+  if (r.result.has_distance && (r.result.distance_gave_up || (r.moves && r.result.exact)))
+    j["lower_bound"] = r.result.lower_bound;
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
   j["exact"] = r.result.exact;
   if (r.result.exact) j["contained"] = r.result.contained;

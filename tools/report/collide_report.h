@@ -16,10 +16,7 @@
 
 namespace isotact::tool {
 
-// "contact", "free" or "uncertain".
-const char* status_of(const DistanceResult& result);
-
-const char* name(CollideStatus status);  // "contact", "free" or "gave_up"
+const char* name(CollideStatus status);  // "contact", "free", "uncertain" or "gave_up"
 
 // Sets the keys of a distance: its bounds, whether it is exact, and the nearest points. Null for
 // what is not known.
@@ -48,7 +45,6 @@ struct SweptReport {
   std::string motion;
   double margin = 0;
   bool first_only = false;
-  std::optional<ApproachResult> nearest;
   bool moves = false;
   std::optional<DistanceResult> measured;  // of bodies at rest
   double seconds = 0;

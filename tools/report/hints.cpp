@@ -7,7 +7,7 @@ namespace {
 
 struct OptionHint {
   Hint hint;
-  const char* option;  // that the verb must have
+  const char* option;  // that the verb must have; none: every verb
   const char* words;
 };
 
@@ -19,6 +19,8 @@ constexpr OptionHint kOptionHints[] = {
     {Hint::kInnerParts, "--nested", "--nested even-odd"},
     {Hint::kFrameRate, "--fps", "--fps N"},
     {Hint::kResolution, "--resolution", "--resolution N"},
+    {Hint::kField, nullptr, "build its mesh with a field: isotact build MESH -o ASSET"},
+    {Hint::kBounds, nullptr, "put a flat box, such as box:10,1,10, in place of a plane"},
     {Hint::kTriangles, "--accuracy", "--accuracy field, or an asset that keeps its mesh"},
 };
 
@@ -28,7 +30,8 @@ std::string in_words_of_tool(const std::string& message) {
   auto [text, hint] = split_hint(message);
   std::string options;
   for (const OptionHint& candidate : kOptionHints)
-    if (candidate.hint == hint && running_command_has(candidate.option))
+    if (candidate.hint == hint &&
+        (candidate.option == nullptr || running_command_has(candidate.option)))
       options += (options.empty() ? "" : ", ") + std::string(candidate.words);
   return options.empty() ? text : text + " (" + options + ")";
 }

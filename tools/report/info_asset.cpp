@@ -97,7 +97,6 @@ Json list_warnings(const Asset& asset, const Json& sign) {
   if (sign.is_object() && sign.contains("warnings") && sign["warnings"].is_array())
     for (const Json& warning : sign["warnings"])
       if (warning.is_string()) warnings.push_back(warning);
-  if (const auto coarse = describe_coarse_cells(asset)) warnings.push_back(*coarse);
   return warnings;
 }
 
@@ -131,19 +130,6 @@ void add_sampled_facts(Facts& facts, const Json& j) {
 }
 
 }  // namespace
-
-std::optional<std::string> describe_coarse_cells(const Asset& asset) {
-  if (!asset.mesh || !has_field(asset)) return std::nullopt;
-  const Vec3f size = extent(bounds(asset.mesh->mesh()));
-  const double longest = static_cast<double>(std::max({size.x, size.y, size.z}));
-  const double cell = field_of(asset).lattice.spacing;
-  // The least --resolution has 3.6 cells along the body, and is wanted.
-  if (!(cell > 0.28 * longest)) return std::nullopt;
-  return fmt::format(
-      "cells of {:.3g} m are larger than a quarter of the body, which is {:.3g} m long: its field "
-      "does not tell its shape; build it with smaller ones",
-      cell, longest);
-}
 
 Json describe_asset(const std::string& file) {
   const Asset asset = read_asset_input(file);

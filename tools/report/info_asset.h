@@ -12,7 +12,6 @@ namespace isotact::tool {
 
 // Returns the object of `info --json`; docs/tool.md lists the keys.
 // What to say of cells that are too large to tell the body's shape.
-std::optional<std::string> describe_coarse_cells(const Asset& asset);
 
 Json describe_asset(const std::string& file);
 

@@ -1,5 +1,6 @@
 #include "isotact/asset/build_asset.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -324,15 +325,33 @@ AssetResult build_asset(const TriangleMesh& mesh, const AssetSettings& settings)
   return result;
 }
 
+namespace {
+
+// The least resolution that a build takes has 3.6 cells along the body, and is wanted.
+std::optional<std::string> describe_coarse_cells(const Asset& asset) {
+  if (!asset.mesh || !has_field(asset)) return std::nullopt;
+  const Vec3f size = extent(bounds(asset.mesh->mesh()));
+  const double longest = static_cast<double>(std::max({size.x, size.y, size.z}));
+  const double cell = field_of(asset).lattice.spacing;
+  if (!(cell > 0.28 * longest)) return std::nullopt;
+  return fmt::format(
+      "cells of {:.3g} m are larger than a quarter of the body, which is {:.3g} m long: its field "
+      "does not tell its shape; build it with smaller ones",
+      cell, longest);
+}
+
+}  // namespace
+
 std::vector<std::string> describe_gaps(const Asset& asset) {
+  if (auto coarse = describe_coarse_cells(asset)) return {std::move(*coarse)};
   // A shape makes everything else from any of these.
   if (has_field(asset) || asset.mesh || asset.voxmap ||
       find_raw(asset, SectionKind::kVoxmap) != nullptr)
     return {};
   if (find_point_sphere_tree(asset, Check::kHeader))
     return {
-        "has points alone: collide needs a field of one of both bodies, and all other methods need "
-        "one of this body; build it again with a field"};
+        "has points alone: every query needs a field of the other body then, and intersection "
+        "fields and depth maps need one of this body; build it again with a field"};
   return {
       "has neither a field, a mesh, a voxelmap nor points: collide needs one of them; build it "
       "again with a field"};

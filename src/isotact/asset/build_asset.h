@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "isotact/asset/asset_report.h"
+#include "isotact/field/build/asset_report.h"
 #include "isotact/asset/cache.h"
 #include "isotact/export.h"
 #include "isotact/field/build/build_field.h"
@@ -79,8 +79,8 @@ struct AssetResult {
   double seconds = 0;
 };
 
-// Describes in words what queries need and the asset does not have: a field, or anything at all.
-// Empty for assets that all queries take.
+// Describes in words what queries need and the asset does not have: a field, one whose cells show
+// the body's shape, or anything at all. Empty for assets that all queries take.
 std::vector<std::string> describe_gaps(const Asset& asset);
 
 // Throws Error for settings that contradict each other, and as build_field, build_voxmap and the

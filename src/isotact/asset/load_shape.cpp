@@ -60,6 +60,13 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
+ShapeSettings shape_settings(const FieldSettings& field, const LoadSettings& settings) {
+  ShapeSettings build{
+      .field = field, .spacing = settings.spacing, .points = settings.points.value_or(0)};
+  build.tree.threads = settings.threads;
+  return build;
+}
+
 Shape build_cached(const TriangleMesh& mesh, const LoadSettings& settings) {
   AssetSettings build{.field = field_settings(mesh, settings), .cache = settings.cache};
   build.points.count = settings.points.value_or(0);
@@ -71,15 +78,15 @@ Shape build_cached(const TriangleMesh& mesh, const LoadSettings& settings) {
     report->mass = built.asset.mass;
     append(report->warnings, built.warnings);
   }
-  return Shape::from_asset(built.asset);
+  return Shape::from_asset(built.asset, shape_settings(build.field, settings));
 }
 
-ShapeSettings shape_settings(const TriangleMesh& mesh, const LoadSettings& settings) {
-  ShapeSettings build{.field = field_settings(mesh, settings),
-                      .spacing = settings.spacing,
-                      .points = settings.points.value_or(0)};
-  build.tree.threads = settings.threads;
-  return build;
+// The same body with these warnings, in place of its own.
+Shape with_warnings(const Shape& shape, std::vector<std::string> warnings,
+                    const ShapeSettings& settings) {
+  ShapeParts parts = shape.parts();
+  parts.warnings = std::move(warnings);
+  return Shape::from_parts(std::move(parts), settings);
 }
 
 // `settings` have a report.
@@ -89,36 +96,50 @@ Shape load_mesh_shape(const std::filesystem::path& path, const LoadSettings& set
   append(settings.report->warnings, loaded.warnings);
   Shape shape = with_file(path, [&] { return cook_shape(loaded.mesh, settings); });
   if (!loaded.warnings.empty()) {
-    ShapeParts parts = shape.parts();
-    parts.warnings.insert(parts.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
-    shape = Shape::from_parts(std::move(parts), shape_settings(loaded.mesh, settings));
+    std::vector<std::string> warnings = std::move(loaded.warnings);
+    append(warnings, shape.warnings());
+    shape = with_warnings(shape, std::move(warnings),
+                          shape_settings(field_settings(loaded.mesh, settings), settings));
   }
   settings.report->mesh = std::move(loaded.mesh);
   return shape;
+}
+
+// Settings that the asset leaves nothing to do.
+std::vector<std::string> list_idle_settings(const Asset& asset, const LoadSettings& settings) {
+  std::vector<std::string> idle;
+  const LoadSettings usual;
+  if (!settings.unit.empty())
+    idle.emplace_back("the unit does nothing: lengths of an asset are in metres");
+  if (has_field(asset) || asset.voxmap || !asset.mesh)
+    for (const auto& [given, name] :
+         {std::pair{settings.resolution.has_value(), "resolution"},
+          std::pair{settings.voxel_size.has_value(), "voxel_size"},
+          std::pair{settings.sign != usual.sign, "sign"},
+          std::pair{settings.keep_thin != usual.keep_thin, "keep_thin"}})
+      if (given)
+        idle.push_back(fmt::format("{} does nothing: it is for building a field of a mesh, and {}",
+                                   name, asset.mesh ? "the asset has a field" : "there is none"));
+  if ((settings.points.value_or(0) > 0 || settings.spacing > 0) &&
+      find_raw(asset, SectionKind::kPointshell) != nullptr)
+    idle.emplace_back("number and spacing of points do nothing: the asset has its own points");
+  return idle;
 }
 
 // `settings` have a report.
 Shape load_asset_shape(const std::filesystem::path& path, const LoadSettings& settings) {
   const Asset asset = load_asset(path);
   LoadReport& report = *settings.report;
-  append(report.warnings, asset.notes);
-  if (const auto built = parse_report(asset))
-    for (const std::string& warning : built->field.warnings)
-      report.warnings.push_back(without_control_codes(warning));
-  if (!settings.unit.empty())
-    report.warnings.push_back("the unit does nothing: lengths of an asset are in metres");
+  const FieldSettings field = asset.mesh ? field_settings(asset.mesh->mesh(), settings)
+                                         : FieldSettings{.max_memory = settings.max_memory,
+                                                         .threads = settings.threads};
+  const ShapeSettings later = shape_settings(field, settings);
+  const Shape shape = Shape::from_asset(asset, later);
+  report.warnings = shape.warnings();
   report.mass = asset.mass;
-  std::optional<PointSphereTree> points = find_point_sphere_tree(asset);
-  if (!has_field(asset) && !asset.voxmap && !points && !asset.mesh)
-    throw Error({.file = path.string()},
-                "has neither a field, a voxelmap, points nor a mesh: build it again, with a field");
-  ShapeParts parts{.voxmap = asset.voxmap, .tree = std::move(points)};
-  if (has_field(asset))
-    parts = with_file(
-        path, [&] { return cook_shape(field_of(asset), std::move(parts.tree), settings).parts(); });
-  parts.flat_mesh = asset.mesh;
-  parts.warnings = report.warnings;
-  return Shape::from_parts(std::move(parts));
+  append(report.warnings, list_idle_settings(asset, settings));
+  append(report.warnings, describe_gaps(asset));
+  return with_warnings(shape, report.warnings, later);
 }
 
 // The least value on the sides of the field's box.
@@ -133,6 +154,12 @@ double box_distance(const BrickField& field) {
         if (on_side) least = std::min(least, field.coarse_values()[flat_index(n, x, y, z)]);
       }
   return static_cast<double>(least);
+}
+
+// Nothing has to be built of a mesh or a voxelmap to have it.
+bool has_grid(const Shape& shape) {
+  const ShapeParts& p = shape.parts();
+  return p.field || p.dense || p.first_order;
 }
 
 int stride_for(const Lattice& lattice, int cells) {
@@ -161,8 +188,12 @@ TriangleMesh extract_display_mesh(const Voxmap& map, int look_cells, Threads thr
 }  // namespace
 
 Shape cook_shape(const TriangleMesh& mesh, const LoadSettings& settings) {
+  const ShapeSettings build = shape_settings(field_settings(mesh, settings), settings);
+  if (settings.on_demand) {
+    if (settings.cache) throw Error("a shape that is built on demand is not cached: leave one out");
+    return Shape::from_parts(ShapeParts{.mesh = std::make_shared<const TriangleMesh>(mesh)}, build);
+  }
   if (settings.cache) return build_cached(mesh, settings);
-  const ShapeSettings build = shape_settings(mesh, settings);
   const auto warn = [&](const std::vector<std::string>& warnings) {
     if (settings.report != nullptr) append(settings.report->warnings, warnings);
   };
@@ -170,38 +201,29 @@ Shape cook_shape(const TriangleMesh& mesh, const LoadSettings& settings) {
     FieldResult built = build_field(mesh, build.field);
     warn(built.report.warnings);
     return Shape::from_parts(ShapeParts{.field = std::move(built.field),
-                                        .mesh = std::make_shared<const TriangleMesh>(mesh)});
+                                        .mesh = std::make_shared<const TriangleMesh>(mesh),
+                                        .warnings = std::move(built.report.warnings)},
+                             build);
   }
   Shape shape = Shape::from_mesh(mesh, build);
   warn(shape.warnings());
   return shape;
 }
 
-Shape cook_shape(const AssetField& field, std::optional<PointSphereTree> points,
-                 const LoadSettings& settings) {
-  const double cell = field.lattice.spacing;
-  const std::optional<BrickField> bricks =
-      field.brick
-          ? field.brick
-          : bake_field(field.field, {.lattice = make_brick_lattice(field.field.bounds(), cell),
-                                     .max_memory = settings.max_memory,
-                                     .threads = settings.threads,
-                                     .monitor = settings.monitor})
-                .field;
-  const auto make_shape = [&](std::optional<PointSphereTree> tree) {
-    ShapeParts parts{.field = bricks, .tree = std::move(tree)};
-    if (field.brick) parts.segment_index = field.index;
-    return Shape::from_parts(std::move(parts));
-  };
-  if (points || !wants_points(settings)) return make_shape(std::move(points));
+Shape cook_shape(const AssetField& field, const LoadSettings& settings) {
   const FieldSettings limits{
       .max_memory = settings.max_memory, .threads = settings.threads, .monitor = settings.monitor};
-  Surface surface;
-  surface.mesh =
-      extract_surface(*bricks, {.threads = settings.threads, .monitor = settings.monitor});
-  return make_shape(
-      build_points(surface, cell, bricks,
-                   {.count = settings.points.value_or(0), .spacing = settings.spacing}, limits));
+  ShapeParts parts{.field = field.brick};
+  if (field.brick)
+    parts.segment_index = field.index;
+  else
+    parts.field = bake_field(field.field, {.lattice = make_brick_lattice(field.field.bounds(),
+                                                                         field.lattice.spacing),
+                                           .max_memory = limits.max_memory,
+                                           .threads = limits.threads,
+                                           .monitor = limits.monitor})
+                      .field;
+  return Shape::from_parts(std::move(parts), shape_settings(limits, settings));
 }
 
 Shape load_shape(const std::filesystem::path& path, const LoadSettings& settings) {
@@ -249,8 +271,8 @@ Asset load_asset(const std::filesystem::path& path) {
 
 std::vector<std::string> describe_limits(const Shape& shape, double margin) {
   std::vector<std::string> limits;
-  if (!shape.field()) return limits;
-  const BrickField& field = *shape.field();
+  if (!has_grid(shape)) return limits;
+  const BrickField& field = shape.brick_field();
   if (field.header().shell_offset > 0)
     limits.push_back(
         fmt::format("the field is that of a shell, {:.3g} m thick on all sides of the surface",
@@ -266,9 +288,11 @@ std::vector<std::string> describe_limits(const Shape& shape, double margin) {
 }
 
 TriangleMesh extract_display_mesh(const Shape& shape, int cells, Threads threads) {
-  if (const auto& field = shape.field())
-    return extract_surface(*field,
-                           {.stride = stride_for(field->lattice(), cells), .threads = threads});
+  if (has_grid(shape)) {
+    const BrickField& field = shape.brick_field();
+    return extract_surface(field,
+                           {.stride = stride_for(field.lattice(), cells), .threads = threads});
+  }
   if (const auto& map = shape.voxmap()) return extract_display_mesh(*map, cells, threads);
   return {};
 }

@@ -32,8 +32,8 @@ struct LoadReport {
 };
 
 struct LoadSettings {
-  // The next ones are for meshes; an asset was built with its own. A unit for an asset does nothing
-  // but add a warning.
+  // The next ones are for meshes. An asset was built with its own: each one that it leaves nothing
+  // to do is a warning. (An asset of a mesh alone takes all but the unit.)
   std::string unit{};                  // "m", "cm", "mm" or "in"; empty: metres
   std::optional<int> resolution{};     // cells along the longest side; neither: 128
   std::optional<double> voxel_size{};  // metres
@@ -42,10 +42,14 @@ struct LoadSettings {
   KeepThin keep_thin = KeepThin::kOffset;
   // Metres: queries will ask for margins up to this. The field's box is made as large.
   double margin = 0;
-  // Builds are found in the cache, or stored there (asset/cache.h).
+  // Builds of meshes are found in the cache, or stored there (asset/cache.h).
   std::optional<CacheSettings> cache{};
+  // Nothing is built of a mesh while loading: queries make what they need on first use, and keep no
+  // warnings of it. Exact queries and depth maps need no field.
+  bool on_demand = false;
 
-  // Points of meshes, and of assets without. Neither: two cells apart; a count of 0: none are made.
+  // Points of meshes, and of assets without, which get them on first use. Neither: two cells apart;
+  // a count of 0: none are made while loading.
   std::optional<std::uint32_t> points{};
   double spacing = 0;  // metres
 
@@ -55,19 +59,18 @@ struct LoadSettings {
   LoadReport* report = nullptr;  // filled if it is given
 };
 
-// Meshes and assets are distinguished by content. A dense or first-order field becomes a brick
-// field of the same cells. Throws Error with the file's name: for a file that is neither, a mesh
-// that cannot be built, an asset with neither field, voxelmap nor points. Cost: of an asset, one
-// pass over its bytes, which are all checked; of a mesh, that of Shape::from_mesh.
+// Meshes and assets are distinguished by content: a mesh comes as Shape::from_mesh makes it, an
+// asset as Shape::from_asset does. Throws Error with the file's name: for a file that is neither, a
+// mesh that cannot be built, an asset with neither field, mesh, voxelmap nor points. Cost: of an
+// asset, one pass over its bytes, which are all checked; of a mesh, that of Shape::from_mesh.
 // Shape::warnings() says what reading and building had to say.
 Shape load_shape(const std::filesystem::path& path, const LoadSettings& settings = {});
 
 // The second half of load_shape: of a mesh in metres. `unit` does not count. The report gets
 // warnings, in addition to those that it has.
 Shape cook_shape(const TriangleMesh& mesh, const LoadSettings& settings = {});
-// With the given points; without them, points are sampled on the field's surface.
-Shape cook_shape(const AssetField& field, std::optional<PointSphereTree> points,
-                 const LoadSettings& settings = {});
+// Of a field from another program. Points are sampled on its surface on first use.
+Shape cook_shape(const AssetField& field, const LoadSettings& settings = {});
 
 // True for a file that begins as an asset does. False for a file that cannot be read: the reader of
 // meshes says why.

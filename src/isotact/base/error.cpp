@@ -67,7 +67,8 @@ HintedText split_hint(std::string_view message) {
 }
 
 Error::Error(const FileSpot& spot, std::string_view message)
-    : std::runtime_error(fmt::format("{}: {}", to_string(spot), message)) {}
+    : std::runtime_error(spot.file.empty() ? std::string(message)
+                                           : fmt::format("{}: {}", to_string(spot), message)) {}
 
 std::string printable(std::string_view raw, std::size_t max_length) {
   std::string text;

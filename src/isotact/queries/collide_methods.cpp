@@ -391,7 +391,8 @@ void prepare_depth(const Shape& shape, const CollideRequest& request) {
 // ---- swept points (XB14) ----
 
 ContinuousRequest swept_request_of(const CollideRequest& request) {
-  return {.margin = request.margin,
+  return {.accuracy = Accuracy::kField,
+          .margin = request.margin,
           .mode = Mode::kAll,
           .roles = request.roles,
           .max_contacts = 64,

@@ -8,7 +8,6 @@
 #include "isotact/base/error.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
-#include "isotact/queries/detail/exact_motion.h"
 #include "isotact/queries/detail/pair_checks.h"
 
 namespace isotact {
@@ -158,34 +157,35 @@ void ContinuousScratch::set_coherent(bool on) {
     for (SweptScratch& memory : state.memory) memory.forget();
 }
 
-const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& motion_of_a,
-                                           const Shape& b, const BodyMotion& motion_of_b,
-                                           const ContinuousRequest& request,
-                                           ContinuousScratch& scratch) {
-  ContinuousScratch::State& state = ContinuousAccess::state(scratch);
-  ContinuousResult& result = state.result;
-  check(request);
-  detail::check_ends(a, b);
-  const ShellMotion forward{
-      .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
-  if (const auto flaw = find_flaw(forward)) throw Error(*flaw);
-  reset(result);
-  if (request.accuracy == Accuracy::kExact ||
-      (request.accuracy == Accuracy::kBest && detail::can_be_exact(a, b, request))) {
-    detail::collide_exact_motion(a, motion_of_a, b, motion_of_b, request, result);
-    return result;
-  }
-  if (request.want_distance)
-    throw Error(
-        "distances over a motion are exact ones: use shapes that keep their triangles, as "
-        "of Shape::from_mesh");
+namespace {
+
+// Two bodies with their motions.
+struct MovingPair {
+  const Shape& a;
+  const BodyMotion& motion_of_a;
+  const Shape& b;
+  const BodyMotion& motion_of_b;
+};
+
+// The roles that the request wants and the shapes can take.
+std::vector<SweptRole> list_roles(const MovingPair& pair, const ContinuousRequest& request) {
+  const auto& [a, motion_of_a, b, motion_of_b] = pair;
   const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
   const bool b_in_a = detail::can_take_role(b, a) && request.roles != Roles::kPointsOfA;
   if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
+  const ShellMotion forward{
+      .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
   std::vector<SweptRole> roles;
   if (a_in_b) roles.emplace_back(Body::kA, a, b, forward);
   if (b_in_a) roles.emplace_back(Body::kB, b, a, exchange_roles(forward));
+  return roles;
+}
 
+// Fills a result that has been reset.
+void sweep_points(const MovingPair& pair, const ContinuousRequest& request,
+                  ContinuousScratch::State& state) {
+  ContinuousResult& result = state.result;
+  std::vector<SweptRole> roles = list_roles(pair, request);
   SweptResults& swept = state.swept;
   std::vector<FirstTouch>& touches = state.touches;
   touches.clear();
@@ -221,10 +221,79 @@ const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& mot
     const auto time = static_cast<double>(touches[i].time);
     result.contacts.push_back({time, make_contact(roles[touches[i].role], touches[i].point, time)});
   }
-  if (touches.empty()) return result;
+  if (touches.empty()) return;
   result.time_of_contact = result.latest_time = result.contacts[0].time;
   result.contact = result.contacts[0].contact;
   if (request.mode != Mode::kAll) result.contacts.resize(1);
+}
+
+// The nearest point of either body to the other's surface, by fields.
+void measure_by_fields(const MovingPair& pair, const ContinuousRequest& request,
+                       ContinuousResult& result) {
+  std::vector<SweptRole> roles = list_roles(pair, request);
+  result.has_distance = true;
+  result.distance = result.lower_bound = std::numeric_limits<double>::infinity();
+  for (SweptRole& role : roles) {
+    const ApproachResult near =
+        detail::find_approach(role.sampled_by == Body::kA ? pair.a : pair.b, role.other,
+                              role.motion, {.path_tolerance = request.path_tolerance});
+    result.lower_bound = std::min(result.lower_bound, near.lower_bound);
+    result.distance_gave_up |= near.status == ApproachStatus::kGaveUp;
+    if (near.distance >= result.distance) continue;
+    result.distance = near.distance;
+    result.time_of_distance = near.time;
+    compute_shell_path(role.motion, ball_of(role.tree), request.path_tolerance * role.other.cell(),
+                       role.path);
+    result.nearest = make_contact(role, near.point, near.time);
+  }
+}
+
+// The triangles decide; points and intervals stay, and contacts of points from that time on.
+void sweep_and_decide(const MovingPair& pair, const ContinuousRequest& request,
+                      ContinuousScratch::State& state) {
+  sweep_points(pair, request, state);
+  ContinuousResult& result = state.result;
+  const std::vector<TimedContact> of_points = std::exchange(result.contacts, {});
+  const double blind_depth = result.blind_depth, path_error = result.path_error;
+  result.status = ContinuousStatus::kFree;
+  result.time_of_contact = result.latest_time = std::numeric_limits<double>::infinity();
+  result.contact = {};
+  const auto& [a, motion_of_a, b, motion_of_b] = pair;
+  detail::collide_exact_motion(a, motion_of_a, b, motion_of_b, request, result);
+  result.blind_depth = blind_depth;
+  result.path_error = path_error;
+  for (const TimedContact& c : of_points)
+    if (result.contacts.size() < request.max_contacts && c.time >= result.time_of_contact)
+      result.contacts.push_back(c);
+}
+
+}  // namespace
+
+const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& motion_of_a,
+                                           const Shape& b, const BodyMotion& motion_of_b,
+                                           const ContinuousRequest& request,
+                                           ContinuousScratch& scratch) {
+  ContinuousScratch::State& state = ContinuousAccess::state(scratch);
+  ContinuousResult& result = state.result;
+  check(request);
+  detail::check_ends(a, b);
+  if (const auto flaw = find_flaw(ShellMotion{.shell = motion_of_a,
+                                              .field = motion_of_b,
+                                              .model = request.model,
+                                              .degree = request.degree}))
+    throw Error(*flaw);
+  reset(result);
+  const MovingPair pair{a, motion_of_a, b, motion_of_b};
+  const bool exact = request.accuracy == Accuracy::kExact ||
+                     (request.accuracy == Accuracy::kBest && detail::can_be_exact(a, b, request));
+  if (!exact) {
+    sweep_points(pair, request, state);
+    if (request.want_distance) measure_by_fields(pair, request, result);
+  } else if (request.mode == Mode::kAll) {
+    sweep_and_decide(pair, request, state);
+  } else {
+    detail::collide_exact_motion(a, motion_of_a, b, motion_of_b, request, result);
+  }
   return result;
 }
 
@@ -246,7 +315,7 @@ void prepare(const Shape& shape, const ContinuousRequest& request) {
     detail::exact_body(shape);
     detail::prepare_sides(shape);
   }
-  if (!wants_points || request.accuracy == Accuracy::kExact) return;
+  if (!wants_points || (request.accuracy == Accuracy::kExact && request.mode != Mode::kAll)) return;
   if (shape.can_have_points()) shape.points();
   if (shape.can_have_field()) shape.swept_tracer(settings_of(request));
 }

@@ -6,9 +6,10 @@
 // By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
 // its mesh) or are a plane, sphere, capsule, box, cylinder, cone or torus: the first time at which
 // surfaces touch, never late. Cylinders, cones and tori count as touching at a distance of 6e-7 of
-// their radius. Otherwise the
-// points of each body are swept through the field of the other (XB14). Points are not the surface:
-// `blind_depth` of the result bounds what goes unseen.
+// their radius.
+//
+// Otherwise the points of each body are swept through the field of the other (XB14). Points are not
+// the surface: `blind_depth` of the result bounds the depth of a contact that they miss.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@
 namespace ISOTACT_PUBLIC isotact {
 
 struct ContinuousRequest {
-  // kExact: an Error for shapes that cannot be exact, and for requests about points: a method,
-  // roles, a negative margin, or Mode::kAll, all of which make kBest the same as kField.
+  // kBest: exact if both shapes can be, and no method, roles or negative margin is asked for.
+  // kExact: an Error otherwise. kField: by points.
   Accuracy accuracy = Accuracy::kBest;
   Method method = Method::kAutomatic;  // or kSwept; the others are for bodies at rest
   // Metres: they touch where the field says that they are as near as this. Outside of its box a
@@ -34,17 +35,20 @@ struct ContinuousRequest {
   double margin = 0;
   MotionModel model = MotionModel::kConstantRates;
   int degree = 3;  // of MotionModel::kPolynomial
-  // kAll: every point that ever touches, with its intervals. kAny: whether some does; the time and
-  // contact are then those of whichever was found.
+  // kAll: also every point that ever touches, with its intervals. kAny: whether some does; the time
+  // and contact are then those of whichever was found.
   Mode mode = Mode::kFirst;
   Roles roles = Roles::kBoth;
   // kExact: the time of contact may be early by this, in durations of the motion.
   double time_tolerance = 1e-6;
-  // kExact: whether the least distance over the motion is computed, and how much too large it may
-  // be, metres. 0: 2^-20 of both bodies' sizes.
+  // Whether the least distance over the motion is computed: of the surfaces if the answer is exact,
+  // else of the points of each role to the other's surface.
   bool want_distance = false;
+  // kExact: how much too large it may be, metres. 0: 2^-20 of both bodies' sizes.
   double distance_tolerance = 0;
-  std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
+  // kExact: boxes and triangles before giving up. 0: no limit for the contact, and 20 million for
+  // the distance, which take some seconds.
+  std::uint64_t max_tests = 0;
 
   std::size_t max_contacts = 16;     // of kAll: the earliest ones are worked out
   double path_tolerance = 1.0 / 32;  // cells of the field: see ShellPath::error
@@ -74,7 +78,8 @@ struct TimedContact {
 
 struct ContinuousResult {
   ContinuousStatus status = ContinuousStatus::kFree;
-  // Whether the triangles decided. Nothing is then unseen: blind_depth is 0.
+  // Whether the triangles decided. Status, times, contact and distance are then those of the whole
+  // surfaces, and blind_depth is 0. With kAll it is that of the points and their intervals.
   bool exact = false;
   double time_of_contact = 0;  // 0 to 1; infinite where they stay free
   // If exact: they touch at this time or before, and not before time_of_contact.
@@ -85,7 +90,7 @@ struct ContinuousResult {
   bool contained = false;
   Contact contact{};  // at time_of_contact
   // With kAll: points of A, then of B, each in order; and the earliest contacts in the order of
-  // time.
+  // time. If exact, the first contact is that of the triangles, and those of points follow.
   std::vector<TouchingPoint> points;
   std::vector<SegmentInterval> intervals;
   std::vector<TimedContact> contacts;
@@ -95,11 +100,12 @@ struct ContinuousResult {
   double blind_depth = 0;
   double path_error = 0;  // metres
   SweptWork work{};
-  // If exact and wanted: the least distance of the surfaces over the motion is at most `distance`,
-  // which `nearest` has at time_of_distance, and at least lower_bound. Metres; 0 if they touch.
+  // If wanted: the least distance over the motion is at most `distance`, which `nearest` has at
+  // time_of_distance, and at least lower_bound. Metres. Exact ones are 0 if the surfaces touch;
+  // those of points are negative inside.
   bool has_distance = false;
   double distance = 0, lower_bound = 0, time_of_distance = 0;
-  // Whether max_tests ended that search: the bounds hold, but may be further apart than wanted.
+  // Whether a limit ended that search: the bounds hold, but may be further apart than wanted.
   bool distance_gave_up = false;
   Contact nearest{};
   std::uint64_t tests = 0;  // if exact: boxes and triangles that were tested

@@ -33,6 +33,20 @@ DistanceScratch& DistanceScratch::operator=(DistanceScratch&& other) noexcept {
 }
 DistanceScratch::~DistanceScratch() { delete state_; }
 
+namespace detail {
+
+// Points of the field's body tell distances outside of its box. Formulas are exact everywhere.
+ApproachResult find_approach(const Shape& points, const Shape& field, const ShellMotion& motion,
+                             ApproachSettings settings) {
+  if (!field.solid() && field.can_have_points()) settings.field_points = &field.points();
+  if (field.solid())
+    return find_closest_approach(field.any_field(), field.cell(), points.points(), motion,
+                                 settings);
+  return find_closest_approach(field.brick_field(), points.points(), motion, settings);
+}
+
+}  // namespace detail
+
 namespace {
 
 void check(const DistanceRequest& request) {
@@ -44,21 +58,6 @@ void check(const DistanceRequest& request) {
   if (request.accuracy == Accuracy::kField && (request.want_separation || request.near_enough > 0))
     throw Error("near_enough and want_separation need Accuracy::kExact or kBest");
   if (!(request.tolerance > 0)) throw Error("the tolerance of a distance must be positive");
-}
-
-// Points of the field's body, by which distances outside of its box are known. Formulas are exact
-// everywhere.
-const PointSphereTree* points_around(const Shape& field) {
-  return field.solid() || !field.can_have_points() ? nullptr : &field.points();
-}
-
-ApproachResult find_approach(const Shape& points, const Shape& field, const ShellMotion& motion,
-                             ApproachSettings settings) {
-  settings.field_points = points_around(field);
-  if (field.solid())
-    return find_closest_approach(field.any_field(), field.cell(), points.points(), motion,
-                                 settings);
-  return find_closest_approach(field.brick_field(), points.points(), motion, settings);
 }
 
 Contact contact_of(Body sampled_by, const Shape& points, const Shape& field,
@@ -105,7 +104,7 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   const auto look = [&](Body sampled_by, const Shape& points, const Pose& of_points,
                         const Shape& field, const Pose& of_field) {
     const ShellMotion motion{.shell = at_rest(of_points), .field = at_rest(of_field)};
-    const ApproachResult nearest = find_approach(
+    const ApproachResult nearest = detail::find_approach(
         points, field, motion, {.tolerance = request.tolerance, .max_values = request.max_values});
     result.values += nearest.values;
     if (nearest.status == ApproachStatus::kGaveUp) result.status = DistanceStatus::kGaveUp;
@@ -149,10 +148,17 @@ ApproachResult find_closest_approach(const Shape& a, const BodyMotion& motion_of
   if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
   const ApproachSettings settings{.path_tolerance = request.path_tolerance};
   ApproachResult best;
-  if (a_in_b) best = find_approach(a, b, forward, settings);
+  if (a_in_b) best = detail::find_approach(a, b, forward, settings);
   if (!b_in_a) return best;
-  const ApproachResult other = find_approach(b, a, exchange_roles(forward), settings);
+  const ApproachResult other = detail::find_approach(b, a, exchange_roles(forward), settings);
   return a_in_b && best.distance <= other.distance ? best : other;
+}
+
+CollideStatus compute_status(const DistanceResult& r, double margin) {
+  // A body in an open mesh has the distance of the triangles.
+  const bool overlap = r.touching || (r.contained && r.distance <= 0);
+  if ((overlap && margin >= 0) || r.upper_bound <= margin) return CollideStatus::kContact;
+  return r.lower_bound > margin ? CollideStatus::kFree : CollideStatus::kUncertain;
 }
 
 void prepare(const Shape& shape, const DistanceRequest& request) {

@@ -23,6 +23,7 @@
 namespace ISOTACT_PUBLIC isotact {
 
 class Shape;
+enum class CollideStatus : std::uint8_t;
 
 struct DistanceRequest {
   Accuracy accuracy = Accuracy::kBest;
@@ -111,6 +112,10 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
                         DistanceScratch& scratch);
 DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                         const Pose& world_from_b, const DistanceRequest& request = {});
+
+// Whether the bodies touch with this margin, by the bounds of their distance: kContact, kFree, or
+// kUncertain if the bounds leave it open.
+CollideStatus compute_status(const DistanceResult& result, double margin = 0);
 
 // Makes all parts of the shape that such calls need. Throws Error as distance does.
 void prepare(const Shape& shape, const DistanceRequest& request);

@@ -1,17 +1,21 @@
 // First contact and least distance along a motion, by the triangles.
-#include "isotact/queries/detail/exact_motion.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "isotact/base/error.h"
-#include "isotact/queries/collide.h"
+#include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
 #include "isotact/queries/swept/mesh_motion.h"
 
 namespace isotact::detail {
 namespace {
+
+// Of the search for a distance: some seconds. Solids whose cores cross have no bound that would end
+// it sooner.
+constexpr std::uint64_t kMostTests = 20'000'000;
 
 // One body is the field of the motion, the other the shell.
 struct MotionRoles {
@@ -82,8 +86,9 @@ void set_first_contact(const Shape& a, const BodyMotion& motion_of_a, const Shap
 void set_distance(const MotionRoles& roles, const ContinuousRequest& request, double radii,
                   ContinuousResult& result) {
   result.has_distance = true;
-  if (result.status == ContinuousStatus::kContact && request.margin == 0 && radii == 0 &&
-      roles.field.error + roles.shell.error == 0) {
+  // How deep bodies go is not searched for.
+  const bool touches = result.status == ContinuousStatus::kContact;
+  if (touches && (request.margin == 0 || result.contained)) {
     result.time_of_distance = result.latest_time;
     result.nearest = result.contact;
     return;
@@ -92,9 +97,12 @@ void set_distance(const MotionRoles& roles, const ContinuousRequest& request, do
                                ? request.distance_tolerance
                                : 0x1p-20 * (roles.field.size + roles.shell.size);
   const MeshApproachResult near =
-      find_approach(roles, {.tolerance = tolerance, .max_tests = request.max_tests});
+      find_approach(roles, {.tolerance = tolerance,
+                            .max_tests = request.max_tests > 0 ? request.max_tests : kMostTests});
   result.distance = near.distance - radii;
+  if (touches) result.distance = std::min(result.distance, request.margin);
   result.lower_bound = near.lower_bound - radii - (roles.field.error + roles.shell.error);
+  result.lower_bound = std::min(result.lower_bound, result.distance);
   result.time_of_distance = near.time;
   result.distance_gave_up = near.gave_up;
   result.tests += near.tests;
@@ -108,7 +116,7 @@ void set_distance(const MotionRoles& roles, const ContinuousRequest& request, do
 
 bool can_be_exact(const Shape& a, const Shape& b, const ContinuousRequest& request) {
   return request.method == Method::kAutomatic && request.roles == Roles::kBoth &&
-         request.mode != Mode::kAll && request.margin >= 0 && can_be_exact(a) && can_be_exact(b);
+         request.margin >= 0 && can_be_exact(a) && can_be_exact(b);
 }
 
 void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
@@ -118,10 +126,6 @@ void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const S
     throw Error(
         "exact answers need no points: leave method and roles as they are, or ask for the field ("
         "Accuracy::kField)");
-  if (request.mode == Mode::kAll)
-    throw Error(
-        "Mode::kAll lists points, which exact answers do not sample: ask for the field "
-        "(Accuracy::kField)");
   if (!(request.margin >= 0))
     throw Error(
         "an exact answer needs a margin of 0 or more: ask for the field (Accuracy::kField)");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/field/build/asset_report.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/pointshell/asset_section.h"
@@ -105,8 +106,12 @@ Shape Shape::from_asset(const Asset& asset, const ShapeSettings& settings) {
     parts.segment_index = std::make_shared<const SegmentIndex>(std::move(*index));
   if (!detail::has_field(parts)) parts.voxmap = find_voxmap(asset, settings.field.threads);
   if (!has_body(parts) && !parts.tree)
-    throw Error({.file = asset.file_name},
-                "has neither a field, a voxelmap nor a pointshell: build it again with a field");
+    throw Error({.file = asset.file_name.empty() ? "the asset" : asset.file_name},
+                "has neither a field, a mesh, a voxelmap nor points: build it again, with a field");
+  parts.warnings = asset.notes;
+  if (const auto built = parse_report(asset))
+    for (const std::string& warning : built->field.warnings)
+      parts.warnings.push_back(without_control_codes(warning));
   return from_parts(std::move(parts), settings);
 }
 

@@ -70,9 +70,10 @@ class Shape {
   // ground, have no points. Throws Error for a solid whose box is empty, and for settings out of
   // range. Combinations that are empty for other reasons are found when points are first needed.
   static Shape from_analytic(const AnalyticSolid& solid, const ShapeSettings& settings = {});
-  // Uses the sections that the asset has, and shares its memory. Exact queries use its mesh. The
-  // settings apply to parts that are made later. Throws Error for an asset with neither a field, a
-  // mesh, a voxelmap nor a pointshell (describe_gaps in asset/build_asset.h).
+  // Uses the sections that the asset has, and shares its memory. Exact queries use its mesh.
+  // warnings() are those of reading it and of its build. The settings apply to parts that are made
+  // later. Throws Error for an asset with neither a field, a mesh, a voxelmap nor a pointshell
+  // (describe_gaps in asset/build_asset.h).
   static Shape from_asset(const Asset& asset, const ShapeSettings& settings = {});
   // From a mesh alone, field and points are made on first use, as from_mesh makes them; their
   // warnings are not kept. Throws Error for parts that are no body.

@@ -13,8 +13,8 @@ namespace {
   throw Error(std::string("a shape without end has no ") + what, Hint::kBounds);
 }
 
-[[noreturn]] void refuse_points_only() {
-  throw Error("a pointshell alone has no field", Hint::kField);
+[[noreturn]] void refuse_points_only(const char* what) {
+  throw Error(std::string("a pointshell alone has no ") + what, Hint::kField);
 }
 
 Aabb compute_box(const PointSphereTree& tree) {
@@ -29,7 +29,7 @@ Aabb compute_box(const PointSphereTree& tree) {
 const BrickField& Shape::brick_field() const {
   const ShapeParts& p = parts();
   if (p.field) return *p.field;
-  if (!can_have_field()) refuse_points_only();
+  if (!can_have_field()) refuse_points_only("field");
   if (!is_bounded()) refuse_endless("grid");
   if (!solid() && !detail::has_field(p))
     return data_->built.get([&] { return detail::build_from_mesh(*this, data_->settings); }).field;
@@ -50,7 +50,7 @@ double Shape::cell() const {
 
 const TriangleMesh& Shape::surface() const {
   if (parts().mesh) return *parts().mesh;
-  if (!can_have_field() && !parts().flat_mesh) refuse_points_only();
+  if (!can_have_field() && !parts().flat_mesh) refuse_points_only("surface");
   if (!is_bounded()) refuse_endless("surface that could be drawn as a whole");
   return data_->surface.get([&] { return detail::make_surface(*this, data_->settings); });
 }
@@ -65,6 +65,8 @@ const MassProperties& Shape::mass() const {
   const ShapeParts& p = parts();
   const bool is_solid = p.mass && p.mass->status == MassStatus::kSolid;
   if (p.mass && (is_solid || !can_have_field())) return *p.mass;
+  if (!is_bounded()) refuse_endless("mass");
+  if (!can_have_field()) refuse_points_only("mass");
   return data_->mass.get([&] { return detail::make_mass(*this, data_->settings); });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/geometry/mesh/mass_properties.h"
 #include "isotact/geometry/repair/flaws.h"
 #include "isotact/queries/depth/depth_directions.h"
 #include "isotact/queries/detail/shape_data.h"
@@ -42,6 +43,7 @@ namespace {
 const detail::DepthSurface& depth_surface(const Shape& shape) {
   return ShapeAccess::data(shape).depth_surface.get([&] {
     const TriangleMesh& mesh = shape.surface();
+    if (const auto flaw = find_flaw(mesh)) throw Error(*flaw);
     const MeshFlaws flaws =
         find_flaws(mesh, {.threads = ShapeAccess::data(shape).settings.field.threads});
     if (flaws.non_finite_triangles > 0)
@@ -62,6 +64,21 @@ DepthMap draw_along(const Shape& shape, const Vec3& direction, DepthSettings set
 }
 
 }  // namespace
+
+std::vector<std::string> describe_depth_limits(const Shape& shape, bool is_environment) {
+  const bool closed = depth_surface(shape).closed;
+  const ShapeParts& parts = shape.parts();
+  if (!parts.mesh && !parts.flat_mesh) {
+    if (parts.solid) return {};
+    return {"is drawn as the surface of its field, not as the mesh that this is of"};
+  }
+  if (!is_environment) return {};
+  if (!closed) return {"is not closed: that a body lies within it cannot be told"};
+  const SurfaceIntegrals sums = integrate_surface(shape.surface());
+  if (sums.volume < -1e-12 * sums.volume_size)
+    return {"is turned inwards: it is taken for a room, free inside"};
+  return {};
+}
 
 DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id) {
   const detail::DepthSurface& surface = depth_surface(shape);

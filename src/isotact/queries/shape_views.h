@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "isotact/base/pose.h"
@@ -34,6 +35,11 @@ void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bo
 // The shape's surface as a part of an environment. Throws Error for shapes without end, for a
 // pointshell alone, and for a mesh with triangles that are not finite.
 DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id);
+
+// Describes in words what depth maps show of a shape other than its body: without triangles the
+// surface of its field; of an environment (B of collide) that is open or turned inwards, the inside.
+// Empty for other shapes. Throws Error as depth_element does.
+std::vector<std::string> describe_depth_limits(const Shape& shape, bool is_environment);
 
 // The shape as the object of depth maps: seen along the direction that shows most of its surface.
 // Throws Error as depth_element does. Cost: some hundred milliseconds on first use.

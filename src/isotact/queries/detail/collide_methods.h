@@ -96,5 +96,21 @@ void choose_contacts(std::vector<Contact>& all, std::uint32_t most);
 // many, in place of a patch; 0: a patch.
 void finish_patch(const CollideRequest& request, CollideResult& result, std::uint32_t keep = 0);
 
+// ---- continuous_collide()
+
+// Whether the triangles may decide: both shapes can be exact (exact_body.h), and method, roles and
+// margin leave it to them.
+bool can_be_exact(const Shape& a, const Shape& b, const ContinuousRequest& request);
+
+// The first contact, and the distance if it is wanted. Fills a result that has been reset. Throws
+// Error if a shape cannot be exact, and for requests that only points can answer.
+void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
+                          const BodyMotion& motion_of_b, const ContinuousRequest& request,
+                          ContinuousResult& result);
+
+// How near the points of one shape come to the surface of the other, by its field.
+ApproachResult find_approach(const Shape& points, const Shape& field, const ShellMotion& motion,
+                             ApproachSettings settings);
+
 }  // namespace detail
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/asset/asset_report.h"
+#include "isotact/field/build/asset_report.h"
 
 #include <cstddef>
 #include <cstdint>
