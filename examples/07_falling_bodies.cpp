@@ -26,7 +26,7 @@ int main() {
   world.add_body(make_part(
       "cup", make_shape("bowl", {{"radius", 0.05}, {"thickness", 0.01}, {"foot_radius", 0.02}}),
       {rotation_about({1, 0, 0}, 2), {0.01, 0.3, 0}}));
-  while (world.time() < 5 && world.report().asleep < 2 && !world.find_trouble()) {
+  while (world.time() < 5 && world.report().asleep < 2 && !world.trouble()) {
     world.step();
     for (const PairContact& c : world.contacts())
       if (c.phase == ContactPhase::kBegin)

@@ -40,7 +40,7 @@ int main() {
        .mass = make_body_mass(compute_mass_properties(ball), 1000),
        .pose = {.translation = {0.7, 0.3, 0}}});
   double lowest = 1;
-  while (world.time() < 1.5 && !world.find_trouble()) {
+  while (world.time() < 1.5 && !world.trouble()) {
     world.step();
     lowest = std::min(lowest, std::abs(world.body(id).state.center.x));
   }
@@ -49,5 +49,5 @@ int main() {
               world.time(), at.x, at.y, at.z, 1000 * (at.y - 0.1 - ground.height(at.x, at.z)));
   // It has rolled through the hollow, and neither sunk in nor left.
   const double gap = ground.value(at);
-  return lowest < 0.02 && gap > 0.08 && gap < 0.12 && !world.find_trouble() ? 0 : 1;
+  return lowest < 0.02 && gap > 0.08 && gap < 0.12 && !world.trouble() ? 0 : 1;
 }

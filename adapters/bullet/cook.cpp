@@ -30,7 +30,7 @@ void check(const BulletShapeSettings& s) {
   if (s.patches == 0) throw Error("patches is 0, must be 1 or more");
 }
 
-Aabb find_box(const bullet_detail::BulletBody& body) {
+Aabb compute_box(const bullet_detail::BulletBody& body) {
   if (body.mesh) return to_double(bounds(*body.mesh));
   Aabb box;
   if (body.tree) {
@@ -90,7 +90,7 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
   if (!body->tree && parts.solid) body->tree = shape.points();
   if (!body->field) body->voxmap = parts.voxmap;
   body->mesh = parts.mesh;
-  body->box = find_box(*body);
+  body->box = compute_box(*body);
   if (is_empty(body->box)) throw Error("the mesh of a shape has no triangles");
   body->ball = {center(body->box), length(extent(body->box)) / 2};
   const Vec3 side = extent(body->box);

@@ -109,7 +109,7 @@ void add_plane_points(const PairNow& now, const Ours& ours, double time_step,
 struct Slide {
   Vec3 of_0{}, of_1{};
 };
-Slide find_slide(const PairNow& now, const std::vector<Candidate>& contacts, double time_step) {
+Slide compute_slide(const PairNow& now, const std::vector<Candidate>& contacts, double time_step) {
   constexpr int kRounds = 4;
   const auto inverse_mass = [](const btCollisionObject& body) {
     const btRigidBody* rigid = btRigidBody::upcast(&body);
@@ -176,7 +176,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   };
   std::vector<Candidate> found = state.memory.candidates;
   // What touches already stops it, or makes it slide along.
-  const Slide slide = find_slide(now, found, time_step);
+  const Slide slide = compute_slide(now, found, time_step);
   double most = 0;
   for (const Candidate& c : found) most = std::max(most, -gap_after(now, c, time_step));
   const bool is_stopped = most > kTurnPart * now.ours.body().smallest_side * now.ours.scale;

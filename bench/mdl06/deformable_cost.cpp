@@ -79,7 +79,7 @@ Cost measure(const std::string& figure, std::size_t bodies, int steps, Report& r
     cost.fitted += static_cast<double>(work.nodes_fitted) / steps;
     cost.triangle_pairs += static_cast<double>(work.pairs) / steps;
   }
-  report.check(!crowd.soft().find_trouble(), "bodies stay in one piece", where);
+  report.check(!crowd.soft().trouble(), "bodies stay in one piece", where);
   cost.parts = crowd.soft().report().substeps;
   cost.motion = quantile(motion, 0.5), cost.motion_part = cost.motion / cost.parts;
   cost.broad = quantile(broad, 0.5);

@@ -142,7 +142,7 @@ void bench_table1(const Options& options, Report& report) {
         boxes.look(report, check);
         spheres.look(report, check);
       }
-      report.check(!crowd.soft().find_trouble(), "bodies stay in one piece");
+      report.check(!crowd.soft().trouble(), "bodies stay in one piece");
       for (const auto& [name, watch] :
            {std::pair{"boxes", &boxes}, std::pair{"spheres", &spheres}}) {
         broad[name].push_back(watch->found().broad);

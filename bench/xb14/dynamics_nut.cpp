@@ -150,8 +150,8 @@ Descent run_descent(const Pair& pair, const Rule& rule, double step, double part
   d.time = world.time();
   d.turned = turns.angle();
   d.deepest = run.deepest();
-  d.is_there = d.sunk >= part * pair.depth && d.off < kPlay && !world.find_trouble();
-  if (world.find_trouble()) d.trouble = world.find_trouble()->message;
+  d.is_there = d.sunk >= part * pair.depth && d.off < kPlay && !world.trouble();
+  if (world.trouble()) d.trouble = world.trouble()->message;
   return d;
 }
 

@@ -119,7 +119,7 @@ Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& repo
   }
   cost.seconds = quantile(seconds, 0.5);
   const std::string pile = fmt::format("pile of {}", count);
-  report.check(!world.find_trouble(), "no world is in trouble", pile);
+  report.check(!world.trouble(), "no world is in trouble", pile);
   report.check(world.energies().total() < energy, "no energy is gained", pile);
   report.check(deepest < 0.008, "no contact is deeper than 8 mm",
                fmt::format("{}: {:.1f} mm", pile, deepest * 1e3));

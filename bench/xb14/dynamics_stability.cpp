@@ -17,7 +17,7 @@ constexpr Method kMethods[] = {Method::kContinuous, Method::kDiscrete, Method::k
 
 // The largest value up to which a test holds: up a ladder from `least` to the first failure, then
 // halving to 2 in 100. 0: not even the least.
-double find_largest(double least, double most, const std::function<bool(double)>& holds) {
+double compute_largest(double least, double most, const std::function<bool(double)>& holds) {
   constexpr double kRung = 1.19;
   double good = 0, bad = least;
   for (; bad < most && holds(bad); bad *= kRung) good = bad;
@@ -50,7 +50,7 @@ bool grows(Method method, double s, double b) {
 
 // In units of sqrt(m / K).
 double held_limit_in_theory(Method method, double ratio) {
-  return find_largest(0.02, 4, [&](double w) { return !grows(method, w * w, 2 * ratio * w); });
+  return compute_largest(0.02, 4, [&](double w) { return !grows(method, w * w, 2 * ratio * w); });
 }
 
 // A box that lies flat on the ground, nudged a little: the same in the world.
@@ -97,7 +97,7 @@ double held_limit(const Slab& slab, Method method, double ratio, double expected
     }
     return late < std::max(0.7 * early, 1e-5 * 9.81 * h);
   };
-  return find_largest(0.6 * expected, 4, stays);
+  return compute_largest(0.6 * expected, 4, stays);
 }
 
 void bench_held(const Options& options, Report& report, Json& json) {
@@ -171,7 +171,7 @@ struct Limit {
 Limit find_limit(const Falls& falls, Drop drop, double least = kLeastStep,
                  double deepest = std::numeric_limits<double>::infinity()) {
   Limit limit;
-  limit.step = find_largest(least, kMostStep, [&](double step) {
+  limit.step = compute_largest(least, kMostStep, [&](double step) {
     drop.step = step;
     const AllDrops all = run_all(falls, drop, true);
     return all.stable && all.deepest <= deepest;
@@ -259,7 +259,7 @@ PaperFigures find_paper_figures(const Falls& falls, const Rival& ours, const Riv
   drop.law = other.law;
   drop.step = ours.limit.step;
   // Softer by this: the ladder goes up from 1, and what fails is what is stable.
-  const double softer = find_largest(1, 1000, [&](double factor) {
+  const double softer = compute_largest(1, 1000, [&](double factor) {
     drop.stiffness = kStiffness / factor;
     return !run_all(falls, drop, true).stable;
   });

@@ -120,7 +120,7 @@ Drop run_drop(const DropBody& body, const Model& model, std::size_t frames, Repo
     }
   }
   const std::string what = fmt::format("{}, {} points", body.name, body.point_count());
-  report.check(!world.find_trouble(), "no world is in trouble", what);
+  report.check(!world.trouble(), "no world is in trouble", what);
   report.check(!drop.at_contact.empty(), "the falling body touches its twin", what);
   report.check(
       drop.energy_most < drop.energy_start * 1.01, "no energy is gained",

@@ -317,7 +317,7 @@ void bench_balance(const Options& options, Report& report) {
         lost = std::max(lost, length(now.momentum - start.momentum) / size);
         lost_angular = std::max(lost_angular, length(now.angular - start.angular) / angular_size);
       }
-      report.check(!world.find_trouble(), "no cloud diverges",
+      report.check(!world.trouble(), "no cloud diverges",
                    fmt::format("seed {}, cloud {}, {} s", options.seed, i, step));
     }
     table.row({1e3 * step, number, impacts, lost, lost_angular});

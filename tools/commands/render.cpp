@@ -71,7 +71,7 @@ Picture render_scene(const RunPicture& request, std::vector<std::string>& warnin
       return true;
     });
   }
-  if (const auto trouble = run.find_trouble())
+  if (const auto trouble = run.trouble())
     throw Error({.file = request.file},
                 fmt::format("the run stopped after {:.4g} s: {}", trouble->time, trouble->message));
   warnings = run.warnings();
@@ -81,7 +81,7 @@ Picture render_scene(const RunPicture& request, std::vector<std::string>& warnin
 }
 
 // All bodies on all their ways, as far as a thousand frames tell.
-Aabb find_box(const RunPack& run) {
+Aabb compute_box(const RunPack& run) {
   constexpr std::size_t kMostFrames = 1000;
   const std::size_t count = run.times().size(), every = (count - 1) / kMostFrames + 1;
   ReplayBox box(run.replay());
@@ -97,7 +97,7 @@ Picture render_page(const RunPicture& request) {
   if (time > end * (1 + 1e-6) + 1e-9)
     throw Error({.file = request.file}, fmt::format("the run ends at {:.4g} s", end));
   SceneView view = run.view();
-  if (!view.box) view.box = find_box(run);
+  if (!view.box) view.box = compute_box(run);
   Replay replay = run.replay();
   replay.frames = {run.frame(run.nearest_frame(time))};
   return draw_only_frame(replay, view, request);

@@ -108,7 +108,7 @@ void write_outputs(const SceneRun& run, const SimulateOptions& o) {
     if (extension == ".csv") write_file(o.output, csv);
     if (!o.log.empty()) write_file(o.log, csv);
   }
-  if (!o.save.empty() && !run.find_trouble()) write_file(o.save, run.save());
+  if (!o.save.empty() && !run.trouble()) write_file(o.save, run.save());
   draw_pictures(run, o);
 }
 
@@ -117,7 +117,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
   const World& world = run.world();
   const Energies e = run.report().energies;
   const std::size_t bodies = world.body_count() + run.scene().soft_bodies.size();
-  const auto trouble = run.find_trouble();
+  const auto trouble = run.trouble();
   const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
   if (o.common.json) {
     Json j{{"scene", run.scene().name},
@@ -206,7 +206,7 @@ void run_simulate(const SimulateOptions& o) {
                            run.warnings().end()});
   write_outputs(run, o);
   print_report(run, o, run.report().number - done, seconds);
-  if (const auto trouble = run.find_trouble()) {
+  if (const auto trouble = run.trouble()) {
     fmt::print(stderr, "isotact: error: {}: the run was stopped: {}\n", o.scene, trouble->message);
     throw AlreadyReported();
   }

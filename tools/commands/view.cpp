@@ -37,7 +37,7 @@ std::string page_of_scene(const ViewOptions& o, std::vector<std::string>& warnin
     });
   }
   warnings = run.warnings();
-  if (const auto trouble = run.find_trouble())
+  if (const auto trouble = run.trouble())
     warnings.push_back("the run was stopped: " + trouble->message);
   print_warnings(o.run, warnings);
   return make_run_page(run, o.common.threads);

@@ -29,7 +29,7 @@ std::map<std::string, double> parameters_of(const ShapeInfo& shape) {
 }
 
 // Metres between the threads of a nut and its bolt, by closest points.
-double find_thread_gap(const BoltShape& bolt_shape, const NutShape& nut_shape, Threads threads) {
+double compute_thread_gap(const BoltShape& bolt_shape, const NutShape& nut_shape, Threads threads) {
   const TriangleMesh bolt = make_bolt(bolt_shape), nut = make_nut(nut_shape);
   const Pose bolt_from = bolt_from_nut(bolt_shape.pitch, 0.03);
   std::vector<Vec3f> points;
@@ -107,7 +107,7 @@ void find_closest_points_of_parts(Story& story) {
   find_closest_points(bvh, points, results, story.threads);
   const double rate = static_cast<double>(points.size()) / watch.seconds();
   const NutShape nut{.segments = 192};
-  const double gap = find_thread_gap({.segments = 192}, nut, story.threads);
+  const double gap = compute_thread_gap({.segments = 192}, nut, story.threads);
   story.facts["closest_points_per_second"] = rate;
   story.facts["thread_gap"] = gap;
   story.tell(fmt::format(

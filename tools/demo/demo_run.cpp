@@ -90,7 +90,7 @@ DemoReplay run_demo_scene(Story& story) {
   const double run_seconds = watch.seconds() - build_seconds;
   DemoReplay replay = write_replay(run, story);
   const Screwing nut = measure_screwing(run.replay());
-  const auto trouble = run.find_trouble();
+  const auto trouble = run.trouble();
   story.facts["scene_file"] = path.string();
   story.facts["page"] = replay.is_page ? Json(replay.file.string()) : Json();
   story.facts["replay"] = replay.file.string();

@@ -128,7 +128,7 @@ class Canvas {
   }
 
   // Around all that is not transparent; one pixel where nothing is.
-  Rectangle find_box(const std::vector<std::uint8_t>& changes) const {
+  Rectangle compute_box(const std::vector<std::uint8_t>& changes) const {
     Rectangle box{width_, height_, 0, 0};
     for (int y = 0; y < height_; ++y)
       for (int x = 0; x < width_; ++x) {
@@ -270,7 +270,7 @@ std::vector<std::byte> GifAnimation::encode() const {
   };
   for (std::size_t k = 0; k < frames_.size(); ++k) {
     const std::vector<std::uint8_t> changes = canvas.draw(frames_[k]);
-    put_frame(out, changes, frames_[0].width, canvas.find_box(changes),
+    put_frame(out, changes, frames_[0].width, canvas.compute_box(changes),
               static_cast<std::size_t>(end_of(k + 1) - end_of(k)));
   }
   put_text(out, ";");

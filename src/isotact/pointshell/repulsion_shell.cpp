@@ -112,7 +112,7 @@ class Push {
   }
 
   // Returns the motion along the surface.
-  Vec3 find_move(double spacing, double longest) const {
+  Vec3 compute_move(double spacing, double longest) const {
     const Vec3 sum = to_double(Vec3f{total(sum_x_), total(sum_y_), total(sum_z_)});
     const Vec3 push = (sum - normal_ * dot(sum, normal_)) * (kForce * spacing);
     const double l = length(push);
@@ -231,7 +231,7 @@ class Rounds {
   bool walk(std::size_t i, std::span<const std::uint32_t> near, double longest) {
     Push push(points_[i], normal_at(i), reach());
     for (const std::uint32_t b : near) push.add(blocks_.block(b), normals_[b]);
-    const Vec3 from = to_double(points_[i]), move = push.find_move(spacing_, longest);
+    const Vec3 from = to_double(points_[i]), move = push.compute_move(spacing_, longest);
     const detail::WalkResult walk = detail::walk_on_surface(surface_, triangles_[i], from, move);
     const bool arrived = walk.status == detail::WalkStatus::kArrived;
     moved_[i] = {walk.triangle, to_float(arrived ? walk.point : from + move)};

@@ -137,7 +137,7 @@ struct DepthPair {
 
 // Half-spaces show all of their surface along their normal, and none across it. Directions are
 // rounded to about a degree, so that a body that barely turns keeps its map.
-std::optional<Vec3> find_direction(const DepthPair& pair) {
+std::optional<Vec3> compute_direction(const DepthPair& pair) {
   if (pair.other.is_bounded()) return {};
   const auto* plane = std::get_if<PlaneField>(&pair.other.solid()->primitive());
   if (plane == nullptr) return {};
@@ -230,7 +230,7 @@ const DepthCompliance& choose_directions(const DepthPair& pair, const CollideReq
                                          DepthChoice& choice) {
   DepthRequest wanted = request.depth;
   if (length_sq(wanted.direction) == 0)
-    if (const auto normal = find_direction(pair))
+    if (const auto normal = compute_direction(pair))
       // The paper's maps show surfaces that face the view.
       wanted.direction = wanted.maps == DepthMethod::kIntervals ? *normal : -*normal;
   if (choice.object && is_same(*choice.object, pair.object) && choice.request == wanted)
@@ -352,7 +352,7 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
       result.blind_depth =
           std::min(result.blind_depth, compute_depth_miss(map->view, settings) + part.error);
   };
-  const bool is_along_normal = length_sq(request.depth.direction) == 0 && find_direction(seen);
+  const bool is_along_normal = length_sq(request.depth.direction) == 0 && compute_direction(seen);
   if (is_usual(request.depth) && !is_along_normal) {
     const std::shared_ptr<const DepthMap> usual(std::shared_ptr<void>(), &depth_map(seen.object));
     look({.direction = rotate(usual->view.object_from_view.rotation, Vec3{0, 0, 1})}, usual);

@@ -73,7 +73,7 @@ TEST(Joints, AChainHoldsTogether) {
                        detail::compute_joint_error(j, world.body(j.a), world.body(j.b)).distance);
   }
   EXPECT_LT(worst, 2e-3);
-  EXPECT_FALSE(world.find_trouble());
+  EXPECT_FALSE(world.trouble());
 }
 
 TEST(Joints, MotorsReachTheirSpeedWithinTheirForce) {

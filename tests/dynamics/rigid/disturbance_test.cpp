@@ -76,8 +76,8 @@ TEST(Disturbance, WhatIsNowhereIsToldOf) {
       for (int i = 0; i < 3; ++i) world.step();
       spoil(what, x, world);
       for (int i = 0; i < 3; ++i) ASSERT_NO_THROW(world.step()) << what << ' ' << x;
-      ASSERT_TRUE(world.find_trouble()) << what << ' ' << x;
-      EXPECT_NE(world.find_trouble()->message.find("cube"), std::string::npos);
+      ASSERT_TRUE(world.trouble()) << what << ' ' << x;
+      EXPECT_NE(world.trouble()->message.find("cube"), std::string::npos);
     }
 }
 
@@ -93,14 +93,14 @@ TEST(Disturbance, UsersMayPutEnergyIn) {
     world.step();
     other.step();
   }
-  EXPECT_FALSE(world.find_trouble());
+  EXPECT_FALSE(world.trouble());
   EXPECT_EQ(world.hash(), other.hash());
   World falling({.step = 1e-3});
   falling.add_body(cube({}));
   falling.step();
   falling.body(0).state.center.y += 100;
   falling.step();
-  EXPECT_FALSE(falling.find_trouble());
+  EXPECT_FALSE(falling.trouble());
 }
 
 // The same of bodies that go where they are told, and take others along by joints.
@@ -115,7 +115,7 @@ TEST(Disturbance, BodiesThatAreLedPutEnergyIn) {
   for (int i = 1; i <= 100; ++i) {
     world.move_to(0, {rotation_about({0, 0, 1}, 1e-3 * i), {0, 1e-3 * i, 0}});
     world.step();
-    ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
+    ASSERT_FALSE(world.trouble()) << world.trouble()->message;
   }
   EXPECT_GT(world.energies().kinetic, 1);
 }

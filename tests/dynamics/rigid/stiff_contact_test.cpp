@@ -40,7 +40,7 @@ TEST(StiffContact, StacksStandAtAnyStiffness) {
       World world = make_stack(5, stiffness, {.step = step});
       for (int i = 0; i < static_cast<int>(1.5 / step); ++i) {
         world.step();
-        ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
+        ASSERT_FALSE(world.trouble()) << world.trouble()->message;
       }
       EXPECT_LT(world.energies().kinetic, 1e-4) << stiffness << " " << step;
       const BodyState& top = world.body(5).state;
@@ -52,8 +52,8 @@ TEST(StiffContact, StacksStandAtAnyStiffness) {
 
 TEST(StiffContact, ExplicitStepsDoNotBearIt) {
   World world = make_stack(5, 1e9, {.step = 5e-3, .solve = ForceSolve::kExplicit});
-  for (int i = 0; i < 300 && !world.find_trouble(); ++i) world.step();
-  EXPECT_TRUE(world.find_trouble());
+  for (int i = 0; i < 300 && !world.trouble(); ++i) world.step();
+  EXPECT_TRUE(world.trouble());
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(SoftContact, ClothOnASphereIsNeverInside) {
     std::size_t touching = 0;
     for (int i = 0; i < unless_slow(400, 100); ++i) {
       const SoftReport& r = soft.step(&rigid);
-      ASSERT_FALSE(soft.find_trouble());
+      ASSERT_FALSE(soft.trouble());
       ASSERT_EQ(r.depth, 0) << i;
       for (const Vec3& x : std::as_const(soft).positions(id)) ASSERT_GT(ball.value(x), 0) << i;
       touching += r.contacts > 10 ? 1U : 0U;
@@ -131,7 +131,7 @@ TEST(SoftContact, ABlockOnASlopeObeysCoulomb) {
       const double gained = momentum(soft, id).x / 0.5 - speed;
       EXPECT_NEAR(gained / 0.4, want, 0.15 * want);
     }
-    EXPECT_FALSE(soft.find_trouble());
+    EXPECT_FALSE(soft.trouble());
     EXPECT_EQ(soft.report().depth, 0);
   }
 }
@@ -154,7 +154,7 @@ TEST(SoftContact, StrutsKeepAJellyInShape) {
          .material = material});
     for (int i = 0; i < unless_slow(1000, 400); ++i) soft.step(&rigid);
     height[struts] = extent(soft.bounds(id)).y;
-    EXPECT_FALSE(soft.find_trouble());
+    EXPECT_FALSE(soft.trouble());
   }
   EXPECT_GT(height[1], 0.18);  // of 0.2
   EXPECT_LT(height[0], 0.15);
@@ -225,7 +225,7 @@ TEST(SoftContact, ABallOnATrampolineComesBack) {
       ASSERT_GT(length(x - rigid.body(ball).state.center), 0.1 - 2e-3) << i;
   }
   EXPECT_LT(lowest, 0.05);
-  EXPECT_FALSE(soft.find_trouble());
+  EXPECT_FALSE(soft.trouble());
   if (!kSlowBuild) {
     EXPECT_GT(back, 0.2);
   }
@@ -320,9 +320,9 @@ TEST(SoftContact, CubesThatTouchFromTheStartAreTrouble) {
       soft.step(&rigid);
       rigid.step();
     }
-    ASSERT_EQ(soft.find_trouble().has_value(), gap == 0);
+    ASSERT_EQ(soft.trouble().has_value(), gap == 0);
     if (gap == 0) {
-      const std::string& message = soft.find_trouble()->message;
+      const std::string& message = soft.trouble()->message;
       EXPECT_NE(message.find("'lower' and 'upper' touch"), std::string::npos) << message;
       continue;
     }
@@ -376,7 +376,7 @@ TEST(SoftContact, ClothsDoNotCross) {
     const int steps = unless_slow(200, 30);
     for (int i = 0; i < steps; ++i) {
       soft.step();
-      ASSERT_FALSE(soft.find_trouble());
+      ASSERT_FALSE(soft.trouble());
       touching += soft.report().touching;
       held += soft.report().held;
       if (i % 15 != 0) continue;
@@ -484,7 +484,7 @@ TEST(SoftContact, AClothFoldsWithoutCrossingItself) {
   const int steps = unless_slow(500, 100);
   for (int i = 0; i < steps; ++i) {
     soft.step(&rigid);
-    ASSERT_FALSE(soft.find_trouble());
+    ASSERT_FALSE(soft.trouble());
     ASSERT_EQ(soft.report().depth, 0);
     if (i % 10 == 0) {
       ASSERT_EQ(count_crossings(soft, id, id), 0U) << i;
@@ -541,7 +541,7 @@ TEST(SoftContact, ThreadsDoNotChangeTheBytes) {
       scene.step();
       contacts = std::max(contacts, scene.soft.report().touching);
     }
-    ASSERT_FALSE(scene.soft.find_trouble());
+    ASSERT_FALSE(scene.soft.trouble());
     hashes.push_back(scene.soft.hash());
     hashes.push_back(scene.rigid.hash());
   }

@@ -150,7 +150,7 @@ TEST(SoftMotion, AFreeBodyKeepsItsMomenta) {
       world.step();
       most = std::max(most, world.report().springs);
     }
-    ASSERT_FALSE(world.find_trouble());
+    ASSERT_FALSE(world.trouble());
     EXPECT_GT(most, 1e-3);  // it swings
     EXPECT_LT(length(momentum(world, id) - p), 1e-12 * length(p));
     EXPECT_LT(length(angular_momentum(world, id) - l), (strain > 0 ? 0.05 : 1e-10) * length(l));
@@ -345,7 +345,7 @@ TEST(SoftMotion, SteeredBodiesStayInTheCube) {
   const int steps = unless_slow(2000, 500);
   for (int i = 0; i < steps; ++i) {
     world.step();
-    ASSERT_FALSE(world.find_trouble());
+    ASSERT_FALSE(world.trouble());
     for (const SoftId id : {wanders, goes})
       for (const Vec3& x : world.positions(id)) ASSERT_TRUE(contains(cube, x));
     const Vec3 v = momentum(world, goes) / 0.5;
@@ -484,9 +484,9 @@ TEST(SoftMotion, WhatFliesApartIsTrouble) {
     const SoftId id = world.add_body(settings);
     if (!driven) world.velocities(id)[4].x = nan;
     world.step();
-    ASSERT_TRUE(world.find_trouble());
-    EXPECT_EQ(world.find_trouble()->body, id);
-    EXPECT_NE(world.find_trouble()->message.find("'doomed'"), std::string::npos);
+    ASSERT_TRUE(world.trouble());
+    EXPECT_EQ(world.trouble()->body, id);
+    EXPECT_NE(world.trouble()->message.find("'doomed'"), std::string::npos);
     const std::uint64_t number = world.report().number;
     EXPECT_EQ(world.step().number, number);  // nothing goes on
   }

@@ -42,7 +42,7 @@ TEST(SoftStrict, AreasCountForTheStableStep) {
     if (i == 0) start = energy_of(world);
     most = std::max(most, energy_of(world));
   }
-  EXPECT_FALSE(world.find_trouble());
+  EXPECT_FALSE(world.trouble());
   EXPECT_LT(most, 5 * start);
 }
 
@@ -98,7 +98,7 @@ TEST(SoftStrict, BackwardEulerBearsStiffAreasAndPressure) {
     double last = energy_of(world);
     for (int i = 0; i < unless_slow(60, 20); ++i) {
       world.step();
-      ASSERT_FALSE(world.find_trouble());
+      ASSERT_FALSE(world.trouble());
       ASSERT_LT(energy_of(world), 1.05 * last + 1e-9) << i << ' ' << pressure;
       last = energy_of(world);
     }
@@ -224,7 +224,7 @@ TEST(SoftStrict, AGrooveHoldsWithOneIteration) {
   std::uint32_t contacts = 0;
   for (int i = 0; i < unless_slow(250, 80); ++i) {
     const SoftReport& report = soft.step(&rigid);
-    ASSERT_FALSE(soft.find_trouble());
+    ASSERT_FALSE(soft.trouble());
     ASSERT_EQ(report.depth, 0) << i;
     contacts = std::max(contacts, report.contacts);
     for (const Vec3& x : std::as_const(soft).positions(id))

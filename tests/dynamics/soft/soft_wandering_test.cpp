@@ -86,7 +86,7 @@ Found compare_on_every_frame(const CrowdSettings& settings, Volumes volumes, int
   Found found;
   for (int frame = 0; frame < frames; ++frame) {
     world.step();
-    EXPECT_FALSE(world.find_trouble());
+    EXPECT_FALSE(world.trouble());
     for (BroadPhase* phase : {static_cast<BroadPhase*>(&all), static_cast<BroadPhase*>(&boxes),
                               static_cast<BroadPhase*>(&arvo), static_cast<BroadPhase*>(&grown)}) {
       put(world, volumes, *phase);
@@ -192,7 +192,7 @@ TEST(SoftWandering, BodiesThatMeetGetApart) {
   std::uint32_t touching = 0;
   for (int frame = 0; frame < unless_slow(400, 60); ++frame) {
     world.step();
-    ASSERT_FALSE(world.find_trouble());
+    ASSERT_FALSE(world.trouble());
     touching += world.report().touching;
     if (frame % 10 != 0) continue;
     for (SoftId a = 0; a < world.body_count(); ++a)
@@ -288,7 +288,7 @@ TEST(SoftWandering, TinyPeriodsAreNoTrouble) {
   body.steering = Steering{.speed = 1, .period = 1e-300};
   world.add_body(body);
   for (int i = 0; i < 5; ++i) world.step();
-  EXPECT_FALSE(world.find_trouble());
+  EXPECT_FALSE(world.trouble());
 }
 
 // Bounds come out of the loops that move vertices, of both integrators, with walls and limits.

@@ -357,8 +357,8 @@ TEST(BuildField, GivesTheSameBitsOnEveryProcessor) {
   const Lattice& lattice = built.report.lattice;
   const detail::DistancePass narrow(surface.mesh, bvh, lattice, {1}, SimdLevel::kBaseline);
   const detail::DistancePass wide(surface.mesh, bvh, lattice, {1}, SimdLevel::kAvx2);
-  EXPECT_EQ(narrow.find_coarse({}, {}), wide.find_coarse({}, {}));
-  const std::vector<float> coarse = narrow.find_coarse({}, {});
+  EXPECT_EQ(narrow.compute_coarse({}, {}), wide.compute_coarse({}, {}));
+  const std::vector<float> coarse = narrow.compute_coarse({}, {});
   detail::CellBits all({lattice.cells[0] / 8, lattice.cells[1] / 8, lattice.cells[2] / 8});
   detail::mark_near(surface.mesh, lattice, 5, {1}, all);
   std::uint64_t hashes[2] = {0, 0};
@@ -392,7 +392,7 @@ TEST(DistancePass, ListsAndWalksGiveTheSameBits) {
       for (const std::size_t longest : {std::size_t{1} << 30U, std::size_t{0}, std::size_t{150}}) {
         detail::DistancePass pass(surface.mesh, bvh, lattice, {1}, level);
         pass.set_longest_list(longest);
-        const std::vector<float> coarse = pass.find_coarse({}, {});
+        const std::vector<float> coarse = pass.compute_coarse({}, {});
         hashes.push_back(0);
         pass.for_each_brick({near, whole, coarse, {-5.8, 5.8}, 0}, {},
                             [&](const Index3&, std::span<float> distance, unsigned exact) {
@@ -491,7 +491,7 @@ TEST(DistancePass, FlatTrianglesEndWhereTheyEnd) {
   const Bvh bvh(mesh);
   for (const SimdLevel level : {SimdLevel::kBaseline, simd_level()}) {
     const detail::DistancePass pass(mesh, bvh, lattice, {}, level);
-    const std::vector<float> found = pass.find_coarse({}, {});
+    const std::vector<float> found = pass.compute_coarse({}, {});
     for (std::int32_t i = 0; i < 125; ++i) {
       const Vec3 at = node_position({.origin = {-2, -2, -2}, .spacing = 1, .cells = {4, 4, 4}},
                                     i % 5, i / 5 % 5, i / 25);

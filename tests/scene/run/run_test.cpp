@@ -174,8 +174,8 @@ TEST(SceneRun, StopsInTrouble) {
                             "x");
   SceneRun run(scene);
   EXPECT_FALSE(run.go(1000));
-  ASSERT_TRUE(run.world().find_trouble());
-  EXPECT_NE(run.world().find_trouble()->message.find("stone"), std::string::npos);
+  ASSERT_TRUE(run.world().trouble());
+  EXPECT_NE(run.world().trouble()->message.find("stone"), std::string::npos);
   EXPECT_FALSE(run.replay().frames.empty());  // what was there is kept
   EXPECT_EQ(run.replay().log.size(), run.world().report().number);
   for (const ReplayFrame& frame : run.replay().frames)

@@ -36,7 +36,7 @@ Vec3 axis_of(const Pose& frame, std::size_t axis) {
   return rotate(frame.rotation, unit);
 }
 
-double find_position(const JointSettings& j, const Frames& f) {
+double compute_position(const JointSettings& j, const Frames& f) {
   if (j.kind == JointKind::kSlider) return dot(f.apart, axis_of(f.a, 0));
   const Vec3 x = axis_of(f.a, 0), y = axis_of(f.a, 1), now = axis_of(f.b, 1);
   return angle_of(dot(cross(y, now), x), dot(y, now));
@@ -106,7 +106,7 @@ class RowMaker {
     }
     if (!j_.limits) return;
     // Where the next step would pass a limit, it may just be reached.
-    const double now = find_position(j_, f_);
+    const double now = compute_position(j_, f_);
     JointRow lower = free, upper = free;
     lower.wanted = (j_.limits->lower - now) / step_;
     lower.least = 0;
@@ -200,7 +200,7 @@ JointError compute_joint_error(const JointSettings& j, const RigidBody& a, const
 }
 
 double compute_joint_position(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
-  return find_position(j, compute_frames(j, a, b));
+  return compute_position(j, compute_frames(j, a, b));
 }
 
 void add_joint_rows(const JointSettings& joint, const RigidBody& a, const RigidBody& b, double step,

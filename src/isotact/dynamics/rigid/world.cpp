@@ -256,7 +256,7 @@ double World::joint_position(std::size_t joint) const {
 
 const StepReport& World::report() const { return state_->report; }
 std::span<const PairContact> World::contacts() const { return state_->contacts; }
-const std::optional<Trouble>& World::find_trouble() const { return state_->trouble; }
+const std::optional<Trouble>& World::trouble() const { return state_->trouble; }
 Energies World::energies() const { return state_->energies(); }
 
 // ---- snapshots ----------------------------------------------------------------------------------

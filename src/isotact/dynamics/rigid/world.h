@@ -219,13 +219,13 @@ class World {
   void set_motor(std::size_t joint, const Motor& motor);
   double joint_position(std::size_t joint) const;  // Hinge: radians; slider: metres.
 
-  // Call find_trouble to learn whether the run is still valid. A step ends early if a body's state
+  // Call trouble to learn whether the run is still valid. A step ends early if a body's state
   // has a flaw (find_flaw). Throws Error only if bodies cannot get what they need to touch (see
   // BodySettings::shape), before anything changes.
   const StepReport& step();
   const StepReport& report() const;               // About the last step.
   std::span<const PairContact> contacts() const;  // The last step's, in the order of pairs.
-  const std::optional<Trouble>& find_trouble() const;
+  const std::optional<Trouble>& trouble() const;
   // Appends paths of points of either body into the other in the last step. If there are more than
   // `most`, an evenly spread selection. Cost: as much as finding the contact.
   void find_contact_paths(const BodyPair& pair, std::size_t most,

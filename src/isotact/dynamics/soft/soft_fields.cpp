@@ -39,7 +39,7 @@ struct FieldWay {
 // The value changes by no more than lipschitz times the way, so that a step of value / lipschitz
 // passes over no root. Only for ways that begin outside. Where it nears the surface for too long it
 // stops early, which is as safe.
-double find_free_path(const FieldWay& w) {
+double compute_free_path(const FieldWay& w) {
   const double length = w.length();
   if (w.start - w.lipschitz * length > 0) return 1;
   constexpr int kSteps = 64;
@@ -65,8 +65,8 @@ struct FieldPlane {  // in the field's frame
 };
 
 // The surface where the way meets it, or else where it ends.
-FieldPlane find_plane(const FieldWay& w) {
-  const double free = w.start > 0 ? find_free_path(w) : 1;
+FieldPlane compute_plane(const FieldWay& w) {
+  const double free = w.start > 0 ? compute_free_path(w) : 1;
   const Vec3 place = w.at(free);
   const FieldSample s = w.field.sample(place);
   const Vec3 normal = normalized(s.gradient);
@@ -103,7 +103,7 @@ void find_field_rows(SoftBody& body, RigidSide& rigid, double step, std::vector<
     if (body.inverse_mass[i] == 0) continue;
     const FieldWay way = make_way(body, i, rigid);
     if (way.start - way.lipschitz * way.length() > 1.5 * body.margin) continue;
-    const FieldPlane plane = find_plane(way);
+    const FieldPlane plane = compute_plane(way);
     const double gap = plane.end - wanted_distance(way.start, body.margin);
     if (gap > 0.5 * body.margin || plane.normal == Vec3{}) continue;
     SoftRow row = make_rigid_row(body.x0[i], body.x[i], step, rigid);
@@ -217,22 +217,22 @@ bool keep_outside_one(SoftBody& body, std::uint32_t i, const RigidSide& rigid) {
     body.x[i] = transform_point(rigid.next, push_out(way.field, way.to, way.skin));
     return true;
   }
-  if (find_free_path(way) == 1) return false;
+  if (compute_free_path(way) == 1) return false;
   // Along the surface where it is met, and stopped there if that does not help.
   constexpr int kSlides = 3;
   for (int slide = 0; slide < kSlides; ++slide) {
-    const FieldPlane plane = find_plane(way);
+    const FieldPlane plane = compute_plane(way);
     way.to += plane.normal * std::max(0.0, 2 * way.skin - plane.end);
-    if (find_free_path(way) == 1) break;
+    if (compute_free_path(way) == 1) break;
   }
-  way.to = way.at(find_free_path(way));
+  way.to = way.at(compute_free_path(way));
   body.x[i] = transform_point(rigid.next, way.to);
   return true;
 }
 
 }  // namespace
 
-double find_depth(const Vec3& x, std::span<RigidSide* const> near) {
+double compute_depth(const Vec3& x, std::span<RigidSide* const> near) {
   double depth = 0;
   for (const RigidSide* r : near)
     depth = std::max(depth, -r->field->value(transform_point(inverse(r->next), x)));
@@ -247,10 +247,10 @@ double keep_outside(SoftBody& body, std::uint32_t i, std::span<RigidSide* const>
     for (const RigidSide* r : near) moved = keep_outside_one(body, i, *r) || moved;
     if (near.size() == 1) break;
   }
-  const double depth = find_depth(body.x[i], near);
+  const double depth = compute_depth(body.x[i], near);
   if (!(depth > 0)) return depth;
   // Where it was it was outside, of all that rests.
-  const double before = find_depth(body.x0[i], near);
+  const double before = compute_depth(body.x0[i], near);
   if (before >= depth) return depth;
   body.x[i] = body.x0[i];
   return before;

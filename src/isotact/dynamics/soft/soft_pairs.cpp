@@ -38,7 +38,7 @@ void note_rest(SoftBody& body) {
   find_self_proximities({&body.topology, body.x}, candidates, body.margin, body.near_at_rest);
 }
 
-double find_room(const SoftBody& body, double others) {
+double compute_reach_around(const SoftBody& body, double others) {
   return std::max(body.reach, std::min(others, 0.5 * body.mean_edge)) + body.margin;
 }
 
@@ -159,7 +159,7 @@ void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>&
 namespace {
 
 // How far apart the ends of the ways of A's vertices and of B's are, along the normal.
-double find_end_gap(const FeatureContact& c, const SoftBody& a, const SoftBody& b) {
+double compute_end_gap(const FeatureContact& c, const SoftBody& a, const SoftBody& b) {
   const std::size_t of_a = count_of_a(c.kind);
   double lower = std::numeric_limits<double>::infinity(), upper = -lower;
   for (std::size_t k = 0; k < 4; ++k) {
@@ -239,7 +239,7 @@ std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodi
         const FeatureContact& c = p->near[k];
         // What touches from the start has no plane between, and cannot be held.
         if (!(c.distance > 0)) continue;
-        if (p->fixed[k] || find_end_gap(c, a, b) >= kKeep * c.distance) continue;
+        if (p->fixed[k] || compute_end_gap(c, a, b) >= kKeep * c.distance) continue;
         p->fixed[k] = changed = true;
         held += hold_features(c, a, b, check);
       }

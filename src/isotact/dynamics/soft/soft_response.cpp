@@ -79,8 +79,8 @@ namespace {
 
 // A way made shorter ends between two places outside, which may be inside of what is bent.
 void stay_outside(SoftBody& b, std::uint32_t i) {
-  if (b.near_rigid.empty() || !(detail::find_depth(b.x[i], b.near_rigid) > 0)) return;
-  if (!(detail::find_depth(b.x0[i], b.near_rigid) > 0)) b.x[i] = b.x0[i];
+  if (b.near_rigid.empty() || !(detail::compute_depth(b.x[i], b.near_rigid) > 0)) return;
+  if (!(detail::compute_depth(b.x0[i], b.near_rigid) > 0)) b.x[i] = b.x0[i];
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ void SoftWorld::State::hold_apart() {
   for (const SoftBody& b : bodies) {
     if (b.near_rigid.empty() || !b.pushed) continue;
     for (const Vec3& x : b.x)
-      report.depth = std::max(report.depth, detail::find_depth(x, b.near_rigid));
+      report.depth = std::max(report.depth, detail::compute_depth(x, b.near_rigid));
   }
 }
 

@@ -150,7 +150,7 @@ namespace {
 
 // No vertex ends outside of it.
 Aabb compute_room_box(const SoftBody& b, double longest_way) {
-  const double room = detail::find_room(b, longest_way);
+  const double room = detail::compute_reach_around(b, longest_way);
   const Vec3 around{room, room, room};
   Aabb box = b.box0;
   extend(box, b.box);

@@ -73,7 +73,7 @@ double SoftWorld::volume(SoftId id) const {
 double SoftWorld::stable_step(SoftId id) const { return state_->bodies[id].stable_step; }
 const SoftReport& SoftWorld::report() const { return state_->report; }
 std::span<const SoftContact> SoftWorld::contacts() const { return state_->contacts; }
-const std::optional<Trouble>& SoftWorld::find_trouble() const { return state_->trouble; }
+const std::optional<Trouble>& SoftWorld::trouble() const { return state_->trouble; }
 
 // ---- snapshots ----------------------------------------------------------------------------------
 

@@ -157,12 +157,12 @@ class SoftWorld {
 
   // Advances by one step. Collides with the bodies of `rigid` and adds loads to them; `rigid` must
   // make its own step of the same length afterwards. Throws exceptions of a deformer, and Error
-  // for a rigid body whose shape is a pointshell alone. Call find_trouble to learn whether the run
+  // for a rigid body whose shape is a pointshell alone. Call trouble to learn whether the run
   // is still valid; after trouble nothing moves.
   const SoftReport& step(World* rigid = nullptr);
   const SoftReport& report() const;
   std::span<const SoftContact> contacts() const;
-  const std::optional<Trouble>& find_trouble() const;  // Its body is a SoftId.
+  const std::optional<Trouble>& trouble() const;  // Its body is a SoftId.
   std::uint64_t hash() const;
 
   // The whole state, to continue later with the same bytes. Bodies and settings must be the same;

@@ -62,7 +62,7 @@ class FieldBuild {
             ? 0
             : detail::compute_sparse_distance(lattice_, settings_, off) * lattice_.spacing;
     std::vector<float> values =
-        distances.find_coarse({.sparse_from = static_cast<float>(sparse_from),
+        distances.compute_coarse({.sparse_from = static_cast<float>(sparse_from),
                                .shift = is_signed ? 0 : static_cast<float>(offset_)},
                               settings_.monitor);
     std::optional<detail::RowCrossings> rows;

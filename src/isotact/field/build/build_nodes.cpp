@@ -162,7 +162,7 @@ NodeDistances compute_node_distances(const NodeWork& work) {
   check_box(work.lattice, work.surface);
   const Lattice wider = add_bricks(work.lattice);
   DistanceStage stage(work.surface.mesh, wider, work.device, work.threads, work.find_bvh);
-  const std::vector<float> coarse = stage.find_coarse({}, work.monitor);
+  const std::vector<float> coarse = stage.compute_coarse({}, work.monitor);
   std::optional<RowCrossings> rows;
   if (work.surface.report.method != SignMethod::kUnsigned)
     rows.emplace(work.surface, wider, work.threads, work.monitor);

@@ -50,7 +50,7 @@ class DeviceDistances {
 
   // Returns the distances of all nodes 8 cells apart, x fastest, in cells. Throws Cancelled if the
   // monitor's token was set.
-  virtual std::vector<float> find_coarse(const Monitor& monitor) = 0;
+  virtual std::vector<float> compute_coarse(const Monitor& monitor) = 0;
 
   struct Work {
     std::span<const BrickRequest> bricks{};

@@ -175,7 +175,7 @@ void DistancePass::find_packets(const CoarseRule& rule, std::int32_t stride, con
   });
 }
 
-std::vector<float> DistancePass::find_coarse(const CoarseRule& rule, const Monitor& monitor) const {
+std::vector<float> DistancePass::compute_coarse(const CoarseRule& rule, const Monitor& monitor) const {
   std::vector<float> values(count(coarse_nodes()));
   if (rule.sparse_from > 0) find_packets(rule, 2, monitor, values);
   find_packets(rule, 1, monitor, values);
@@ -355,10 +355,10 @@ DistanceStage::DistanceStage(const TriangleMesh& mesh, const Lattice& lattice,
   if (!on_device_) pass_.emplace(mesh, find_bvh(), lattice, threads);
 }
 
-std::vector<float> DistanceStage::find_coarse(const DistancePass::CoarseRule& rule,
+std::vector<float> DistanceStage::compute_coarse(const DistancePass::CoarseRule& rule,
                                               const Monitor& monitor) {
-  if (pass_) return pass_->find_coarse(rule, monitor);
-  std::vector<float> values = on_device_->find_coarse(monitor);
+  if (pass_) return pass_->compute_coarse(rule, monitor);
+  std::vector<float> values = on_device_->compute_coarse(monitor);
   const auto h = static_cast<float>(lattice_.spacing);
   parallel_for(values.size(), 65536, threads_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) values[i] = values[i] * h - rule.shift;

@@ -43,7 +43,7 @@ Patch patch_at(const TerrainHeights& t, std::size_t x, std::size_t z) {
 struct Ground {
   double height, slope_x, slope_z;
 };
-Ground find_ground(const TerrainHeights& t, double at_x, double at_z) {
+Ground compute_ground(const TerrainHeights& t, double at_x, double at_z) {
   const Place x = find_place(at_x, t.origin_x, t.spacing, t.cells_x);
   const Place z = find_place(at_z, t.origin_z, t.spacing, t.cells_z);
   const Patch p = patch_at(t, x.cell, z.cell);
@@ -114,12 +114,12 @@ TerrainField::TerrainField(TerrainHeights terrain)
 }
 
 FieldSample TerrainField::sample(const Vec3& point) const {
-  const Ground ground = find_ground(*terrain_, point.x, point.z);
+  const Ground ground = compute_ground(*terrain_, point.x, point.z);
   return {(point.y - ground.height) * scale_, Vec3{-ground.slope_x, 1, -ground.slope_z} * scale_};
 }
 
 double TerrainField::height(double x, double z) const {
-  return find_ground(*terrain_, x, z).height;
+  return compute_ground(*terrain_, x, z).height;
 }
 
 Aabb TerrainField::bounds() const { return all_of_space(); }

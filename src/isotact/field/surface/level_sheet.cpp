@@ -54,7 +54,7 @@ class Tracer {
       settings_.monitor.check();
       if (sheet_.cells.size() > settings_.max_cells || out_of_range_) return std::move(sheet_);
       const std::size_t end = sheet_.cells.size();
-      find_phases(done, end);
+      compute_phases(done, end);
       for (; done < end; ++done) visit(done);
     }
     place_vertices();
@@ -82,7 +82,7 @@ class Tracer {
             cell[2] + static_cast<std::int32_t>(i >> 2U)};
   }
 
-  void find_phases(std::size_t begin, std::size_t end) {
+  void compute_phases(std::size_t begin, std::size_t end) {
     const std::size_t known = nodes_.size();
     for (std::size_t c = begin; c < end; ++c)
       for (std::size_t i = 0; i < 8; ++i) {

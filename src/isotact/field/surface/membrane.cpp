@@ -218,7 +218,7 @@ std::vector<Rim> close_small(TriangleMesh& mesh, std::span<const Rim> rims, doub
       add_fan(mesh, rim);
       continue;
     }
-    const NarrowFill fill = find_narrow_fill(mesh, rim);
+    const NarrowFill fill = compute_narrow_fill(mesh, rim);
     if (fill.width <= voxel_size / 2)
       mesh.triangles.insert(mesh.triangles.end(), fill.triangles.begin(), fill.triangles.end());
     else

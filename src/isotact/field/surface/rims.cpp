@@ -150,7 +150,7 @@ std::vector<NetEdge> compute_net(std::span<const Triangle> triangles) {
   return sum_edges(std::move(edges));
 }
 
-NarrowFill find_narrow_fill(const TriangleMesh& mesh, const Rim& rim) {
+NarrowFill compute_narrow_fill(const TriangleMesh& mesh, const Rim& rim) {
   const std::size_t n = rim.edges.size();
   std::vector<std::size_t> previous(n), next(n);
   for (std::size_t i = 0; i < n; ++i) {

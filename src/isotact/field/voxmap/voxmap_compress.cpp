@@ -81,7 +81,7 @@ void put_sides(std::vector<std::byte>& code, const std::vector<bool>& inside) {
 }
 
 // The enclosed regions of a map, in their order.
-std::vector<bool> find_sides(std::span<const std::int16_t> layers, const Index3& cells) {
+std::vector<bool> compute_sides(std::span<const std::int16_t> layers, const Index3& cells) {
   std::vector<std::uint8_t> surface(layers.size());
   for (std::size_t n = 0; n < layers.size(); ++n) surface[n] = layers[n] == 0 ? 1 : 0;
   detail::Runs runs = detail::fill_outside(surface, cells, Threads{});
@@ -140,7 +140,7 @@ std::vector<std::byte> compress_layers(const Voxmap& voxmap) {
     put_number(code, static_cast<std::uint64_t>(to - from));
     from = to;
   }
-  put_sides(code, find_sides(layers, voxmap.lattice().cells));
+  put_sides(code, compute_sides(layers, voxmap.lattice().cells));
   std::memcpy(header.magic, "ISOLAYER", 8);
   header.total_bytes = code.size();
   std::memcpy(code.data(), &header, sizeof(header));

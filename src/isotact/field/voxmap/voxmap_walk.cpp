@@ -22,7 +22,7 @@ std::size_t place_of(const Index3& cells, const Index3& voxel) {
 
 // Towards the surface, by central differences of the layers' numbers, one-sided at the faces of the
 // grid. Zero on ridges.
-Vec3 find_descent(std::span<const std::int16_t> layers, const Index3& cells, const Index3& voxel) {
+Vec3 compute_descent(std::span<const std::int16_t> layers, const Index3& cells, const Index3& voxel) {
   Vec3 descent;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     Index3 lower = voxel, upper = voxel;
@@ -89,7 +89,7 @@ std::size_t walk_down(std::span<const std::int16_t> layers, const Index3& cells,
 
 LayerWalk walk_to_surface(std::span<const std::int16_t> layers, const Index3& cells,
                           const Index3& from) {
-  const Vec3 direction = find_descent(layers, cells, from);
+  const Vec3 direction = compute_descent(layers, cells, from);
   if (length_sq(direction) > 0)
     if (const auto voxel = walk_straight(layers, cells, from, direction))
       return {.voxel = *voxel, .strayed = false};

@@ -160,7 +160,7 @@ void set_witness(MeshDistance& result, const PlacedTriangle& a, const PlacedTria
 
 // No point of one box is nearer to the other box than this: the larger one of the gaps along the
 // axes of either, put together by Pythagoras. Rounding is taken off.
-double find_box_gap(const Aabb& a, const Aabb& b, const Placement& placement, double rounding) {
+double compute_box_gap(const Aabb& a, const Aabb& b, const Placement& placement, double rounding) {
   const Vec3 half_a = extent(a) * 0.5, half_b = extent(b) * 0.5, middle_b = center(b);
   Vec3 between{};  // from A's middle to B's, in A's frame
   for (std::size_t i = 0; i < 3; ++i) {
@@ -277,7 +277,7 @@ MeshDistance detail::compute_mesh_distance(const Bvh& a, const Bvh& b, const Pos
   const Aabb box_a = to_double(a.bounds()), box_b = to_double(b.bounds());
   const double rounding = rounding_of(box_a, box_b, a_from_b);
   if (std::isfinite(settings.max_distance) &&
-      find_box_gap(box_a, box_b, placement, rounding) > settings.max_distance)
+      compute_box_gap(box_a, box_b, placement, rounding) > settings.max_distance)
     return result;
   PairSearch search{.a = tree_of(a),
                     .b = tree_of(b),
@@ -325,7 +325,7 @@ detail::PairTouch::PairTouch(const Bvh& a, const Bvh& b, const Pose& a_from_b, d
 }
 
 bool detail::PairTouch::are_boxes_apart() const {
-  return find_box_gap(to_double(a_.bounds()), to_double(b_.bounds()), Placement(a_from_b_),
+  return compute_box_gap(to_double(a_.bounds()), to_double(b_.bounds()), Placement(a_from_b_),
                       rounding_) > reach_;
 }
 

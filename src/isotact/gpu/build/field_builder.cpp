@@ -27,9 +27,9 @@ class GpuDistances final : public DeviceDistances {
                std::size_t batch_bytes)
       : search_(programs, memory, tree, lattice), slots_(slots), batch_bytes_(batch_bytes) {}
 
-  std::vector<float> find_coarse(const Monitor& monitor) override {
+  std::vector<float> compute_coarse(const Monitor& monitor) override {
     monitor.check();
-    search_.find_coarse();
+    search_.compute_coarse();
     std::vector<float> values(count(search_.coarse_nodes()));
     search_.coarse_distances().read(std::span<float>(values));
     return values;

@@ -55,7 +55,7 @@ std::vector<detail::BrickOnGpu> list_bricks(const Index3& bricks) {
 
 bool is_signed(const Surface& surface) { return surface.report.method != SignMethod::kUnsigned; }
 
-InsideRows find_rows(const Surface& surface, const Lattice& lattice,
+InsideRows compute_rows(const Surface& surface, const Lattice& lattice,
                      const TextureSettings& settings) {
   if (!is_signed(surface)) return {.first = {0}, .changes = {}};
   return find_inside_rows(surface, lattice, settings.threads, settings.monitor);
@@ -199,7 +199,7 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
   build.search(surface.mesh);
   // While the GPU searches, the CPU finds signs.
   Stopwatch signs;
-  const InsideRows rows = find_rows(surface, lattice, settings);
+  const InsideRows rows = compute_rows(surface, lattice, settings);
   build.times().signs = signs.lap();
   FirstOrderTexture texture = build.finish(surface, rows);
   texture.times.all = watch.total();
@@ -246,7 +246,7 @@ MeshTexture GpuFieldBuilder::build_first_order_texture(const TriangleMesh& mesh,
     result.surface = prepare_surface(mesh, surface_settings);
     check_box(result.surface, lattice);
     found.surface_time = lap.lap();
-    found.rows = find_rows(result.surface, lattice, settings);
+    found.rows = compute_rows(result.surface, lattice, settings);
     found.time = lap.lap();
     return found;
   });

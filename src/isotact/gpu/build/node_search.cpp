@@ -68,7 +68,7 @@ void NodeSearch::prepare(const GpuProgram& program, std::size_t bricks,
   program.set("wanted_to", static_cast<float>(wanted.to + 2 * error_));
 }
 
-void NodeSearch::find_coarse() {
+void NodeSearch::compute_coarse() {
   const std::size_t n = count(coarse_nodes_);
   memory_.coarse_distances.reserve(n * sizeof(float));
   prepare(programs_.coarse);

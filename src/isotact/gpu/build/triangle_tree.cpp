@@ -76,17 +76,17 @@ class CurveSort {
   void run(const Lattice& lattice, Threads threads) {
     constexpr std::size_t kFew = std::size_t{1} << 18U;
     if (places_.size() <= kFew) {
-      find_keys(lattice, 5, threads);
+      compute_keys(lattice, 5, threads);
       sort_by({0, 15});
     } else {
-      find_keys(lattice, 7, threads);
+      compute_keys(lattice, 7, threads);
       sort_by({0, 11});
       sort_by({11, 10});
     }
   }
 
  private:
-  void find_keys(const Lattice& lattice, unsigned bits, Threads threads) {
+  void compute_keys(const Lattice& lattice, unsigned bits, Threads threads) {
     const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
     const auto side = static_cast<float>(1U << bits);
     const float scale = side / (3 * static_cast<float>(widest));

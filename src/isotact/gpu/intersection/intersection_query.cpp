@@ -57,7 +57,7 @@ std::size_t list_bytes(std::size_t room) {
 static_assert(3 * glsl::kIdfMostLevels <= glsl::kIdfPartBits);
 
 // Returns the number of cuts of a pair's cells.
-int find_levels(const IdfPairRecord& r, const IdfSettings& s) {
+int compute_levels(const IdfPairRecord& r, const IdfSettings& s) {
   int level = 0;
   while (
       level<glsl::kIdfMostLevels&& static_cast<double>(compute_resolution(r, level))> s.resolution)
@@ -358,7 +358,7 @@ void GpuIntersectionQuery::State::dispatch_slots() {
 void GpuIntersectionQuery::State::refine() {
   int levels = 0;
   for (const IdfPairRecord& r : plan.records)
-    if (r.cells[0] > 0) levels = std::max(levels, find_levels(r, settings));
+    if (r.cells[0] > 0) levels = std::max(levels, compute_levels(r, settings));
   const GpuProgram& count =
       program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", gpu_settings.group_size)}});
   count.set("open_room", open_room);
@@ -507,7 +507,7 @@ void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (counts[i] == 0 && plan.records[i].cells[0] > 0)
       result.resolution[i] =
-          compute_resolution(plan.records[i], find_levels(plan.records[i], settings));
+          compute_resolution(plan.records[i], compute_levels(plan.records[i], settings));
 }
 
 GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,

@@ -58,7 +58,7 @@ bool solve(std::array<Row, 3> g, int count, Row& b, Row& c) {
 }
 
 // Returns the least s >= 0 with |u + s v| = s, from (v.v - 1) s^2 + 2 u.v s + u.u = 0.
-std::optional<double> find_smallest_length(const Vec3& u, const Vec3& v) {
+std::optional<double> compute_smallest_length(const Vec3& u, const Vec3& v) {
   const double a = length_sq(v) - 1, b = dot(u, v), c = length_sq(u);
   const double square = b * b - a * c;
   if (a < 0) return (b + std::sqrt(square)) / -a;  // c >= 0: the roots have different signs.
@@ -93,7 +93,7 @@ std::optional<Solution> find_touching_ball(const Support& of) {
     u += q[i] * a[i];
     v += q[i] * b[i];
   }
-  const std::optional<double> root = find_smallest_length(u, v);
+  const std::optional<double> root = compute_smallest_length(u, v);
   if (!root) return std::nullopt;
   const double s = *root;
   if (!(s >= most)) return std::nullopt;

@@ -34,7 +34,7 @@ bool is_usable(const std::array<Vec3f, 3>& c) {
 }
 
 // Returns the angle at a corner of a triangle.
-double find_angle(const std::array<Vec3f, 3>& c, std::size_t k) {
+double compute_angle(const std::array<Vec3f, 3>& c, std::size_t k) {
   const Vec3 at = to_double(c[k]);
   const Vec3 u = to_double(c[(k + 1) % 3]) - at, v = to_double(c[(k + 2) % 3]) - at;
   return angle_of(length(cross(u, v)), dot(u, v));
@@ -88,7 +88,7 @@ Vec3f ShellSurface::compute_vertex_normal(std::uint32_t vertex) const {
   for (const std::uint32_t t : triangles_at(vertex))
     for (std::size_t k = 0; k < 3; ++k)
       if (mesh.triangles[t][k] == vertex)
-        sum += to_double(face_normals[t]) * find_angle(corners(mesh, t), k);
+        sum += to_double(face_normals[t]) * compute_angle(corners(mesh, t), k);
   return length(sum) > 1e-9 ? to_float(normalized(sum)) : Vec3f{};
 }
 

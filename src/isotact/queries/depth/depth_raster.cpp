@@ -136,7 +136,7 @@ void sort_into_strips(RasterScene& scene, const RasterTask& task) {
   parallel_for(of.size(), 4096, task.threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const RasterBounds box = compute_bounds(scene.primitives[i]);
-      const PixelRange rows = find_pixels(box.y_low - 1, box.y_high + 1, 0, task.height);
+      const PixelRange rows = compute_pixels(box.y_low - 1, box.y_high + 1, 0, task.height);
       of[i] = rows.first <= rows.last
                   ? Strips{rows.first / kRasterStripRows, rows.last / kRasterStripRows}
                   : Strips{0, -1};

@@ -179,7 +179,7 @@ CullBound compute_cull_bound(const PlacedBody& placed, const IdfBody& body) {
 
 // Returns a bound of the depth of the pair's box inside the body, metres: a ball in it is no wider
 // than the smallest side of the body's box.
-double find_most_depth(const PlacedBody& placed, const IdfBody& body, const Aabb& box) {
+double compute_most_depth(const PlacedBody& placed, const IdfBody& body, const Aabb& box) {
   if (const auto* plane = std::get_if<PlaneField>(&placed.shape->solid())) {
     const Vec3 normal = rotate(body.world_from_body.rotation, plane->normal);
     double lowest = 0;
@@ -224,8 +224,8 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double margin,
   record.scale_a = static_cast<float>(pair.body_a.scale);
   record.scale_b = static_cast<float>(pair.body_b.scale);
   record.margin = static_cast<float>(margin);
-  const double deepest = std::max(find_most_depth(pair.a, pair.body_a, box),
-                                  find_most_depth(pair.b, pair.body_b, box));
+  const double deepest = std::max(compute_most_depth(pair.a, pair.body_a, box),
+                                  compute_most_depth(pair.b, pair.body_b, box));
   record.depth_scale = static_cast<float>(glsl::kIdfDepthSteps / (deepest + margin));
   record.lipschitz = static_cast<float>(
       std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));

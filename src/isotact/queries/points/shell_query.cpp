@@ -198,7 +198,7 @@ class LimitedSearch {
       for (std::uint32_t i = begin; i < end; ++i) {
         const ShellNode& node = view.levels[level].nodes[Access::front(state_, which)[i]];
         const float value = Access::values(state_, which)[i];
-        lower = std::min(lower, search_.find_least(value, node.reach));
+        lower = std::min(lower, search_.compute_least(value, node.reach));
         add(node.representative, value, node.area);
       }
     };
@@ -279,7 +279,7 @@ void find_nearest_point(const ShellSearch& search, ShellScratch& scratch, ShellR
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       const ShellNode& node = nodes[Access::front(scratch, in)[i]];
-      if (search.find_least(Access::values(scratch, in)[i], node.reach) > static_cast<double>(best))
+      if (search.compute_least(Access::values(scratch, in)[i], node.reach) > static_cast<double>(best))
         continue;
       std::uint32_t points[kMaxChildren];
       float distances[kMaxChildren];
@@ -303,7 +303,7 @@ void find_nearest_point(const ShellSearch& search, ShellScratch& scratch, ShellR
 
 // Returns a bound of the motion of any point of the tree between the two placements, metres: the
 // motion of its centre, and the rotation and growth of the rest about it.
-double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const ShellPlacement& b) {
+double compute_motion(const PointSphereTree& tree, const ShellPlacement& a, const ShellPlacement& b) {
   const Spheref ball = tree.bounding_sphere();
   const Vec3 center = to_double(ball.center);
   const Mat3 ra = to_matrix(a.field_from_shell.rotation),
@@ -330,14 +330,14 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
                      anchor->tree.buffer().data() == tree.buffer().data() &&
                      ShellTargetAccess::is_same(*anchor->target, target) &&
                      anchor->placement.field_scale == placement.field_scale;
-  if (known && find_motion(tree, anchor->placement, placement) * (1 + 1e-9) <= anchor->reach) {
+  if (known && compute_motion(tree, anchor->placement, placement) * (1 + 1e-9) <= anchor->reach) {
     Access::last(scratch) = placement;
     return search.search_clusters(
         {Access::clusters(scratch).data(), Access::cluster_count(scratch)}, buffers);
   }
   const ShellLevelEntry& leaves = tree.header().levels[tree.level_count() - 1];
   const double radius = static_cast<double>(leaves.mean_radius) * placement.shell_scale;
-  const double step = known ? find_motion(tree, Access::last(scratch), placement) : kInfinite;
+  const double step = known ? compute_motion(tree, Access::last(scratch), placement) : kInfinite;
   Access::last(scratch) = placement;
   if (!known) {
     anchor.emplace();

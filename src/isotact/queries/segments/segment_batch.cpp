@@ -76,7 +76,7 @@ BatchField make_batch_field(const BrickField& field, const SegmentIndex& index, 
   result.macro_count = static_cast<std::int32_t>(count(index.macros));
   result.step = field.header().step;
   result.margin = margin;
-  result.shift = find_slab_shift(index, field.voxel_size(), static_cast<double>(margin));
+  result.shift = compute_slab_shift(index, field.voxel_size(), static_cast<double>(margin));
   for (std::size_t i = 0; i < 12; ++i) result.origin[i] = lattice.origin[i % 3];
   result.scale = 1 / lattice.spacing;
   return result;

@@ -17,8 +17,8 @@ Axes make_axes(const std::int16_t* xyz, int side) {
                          static_cast<float>(xyz[2] * side), 0};
   return load<Axes>(four);
 }
-float find_least(Axes a) { return lesser(lesser(a.v[0], a.v[1]), a.v[2]); }
-float find_largest(Axes a) { return greater(greater(a.v[0], a.v[1]), a.v[2]); }
+float compute_least(Axes a) { return lesser(lesser(a.v[0], a.v[1]), a.v[2]); }
+float compute_largest(Axes a) { return greater(greater(a.v[0], a.v[1]), a.v[2]); }
 
 // Part of a path, in time.
 struct Part {
@@ -140,7 +140,7 @@ class IndexedWalk {
       const int free = cubes[number];
       const float size = static_cast<float>(std::max(std::abs(free), 1));
       const Axes plane = macro + select(inverse_ >= zero, Axes(size), Axes(1 - size));
-      const float leave = find_least((plane * side - origin_) * inverse_);
+      const float leave = compute_least((plane * side - origin_) * inverse_);
       ++counts_.nodes;
       if (leave <= u) {  // At the box's side.
         if (u < find_exit() || !is_started_) return false;
@@ -166,7 +166,7 @@ class IndexedWalk {
     const Index3& cells = source_.size();
     const float top[3] = {static_cast<float>(cells[0]), static_cast<float>(cells[1]),
                           static_cast<float>(cells[2])};
-    return find_least((select(inverse_ >= Axes(0.0F), make_axes(top, 0), Axes(0.0F)) - origin_) *
+    return compute_least((select(inverse_ >= Axes(0.0F), make_axes(top, 0), Axes(0.0F)) - origin_) *
                       inverse_);
   }
 
@@ -220,8 +220,8 @@ class IndexedWalk {
       const Axes at = lower + cell * side;
       const Axes a = (at - origin_) * inverse_, b = ((at + side) - origin_) * inverse_;
       const Axes leave = greater(a, b);
-      const float in = greater(find_largest(lesser(a, b)), 0.0F),
-                  out = lesser(find_least(leave), 1.0F);
+      const float in = greater(compute_largest(lesser(a, b)), 0.0F),
+                  out = lesser(compute_least(leave), 1.0F);
       if (out > in) visit(cell, at, Part{in, out});
       if (out > part.to || out >= 1) return;
       cell = cell + select(leave <= Axes(out), forth, zero);
@@ -264,7 +264,7 @@ class IndexedWalk {
       return;
     }
     is_started_ = true;
-    const BoxSpan<float> span = find_span(lower, kBrickCells);
+    const BoxSpan<float> span = compute_span(lower, kBrickCells);
     check_ends(span, cell.corner);
     look_at_cell(path_, span, cell.corner, settings_, sink_, counts_);
   }
@@ -282,10 +282,10 @@ class IndexedWalk {
     float corner[8];
     if (!source_.load(cell, before, c, at, corner)) return;
     is_started_ = true;  // The test of the first cell gives the side.
-    look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
+    look_at_cell(path_, compute_span(at, 1), corner, settings_, sink_, counts_);
   }
 
-  BoxSpan<float> find_span(Axes lower, float side) const {
+  BoxSpan<float> compute_span(Axes lower, float side) const {
     const float low[3] = {lower.v[0], lower.v[1], lower.v[2]};
     const float high[3] = {low[0] + side, low[1] + side, low[2] + side};
     return compute_box_span(lanes_, low, high, 1 / side);
@@ -325,7 +325,7 @@ void walk_indexed(const BrickField& field, const SegmentIndex& index, const Segm
                   const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const IntervalSink before = sink;
   const BrickSource source{BrickCells(field), index};
-  const float shift = find_slab_shift(index, field.voxel_size(), settings.margin);
+  const float shift = compute_slab_shift(index, field.voxel_size(), settings.margin);
   if (IndexedWalk(source, index, shift, path, settings, sink, counts).run()) return;
   sink = before;
   walk_brick_tree(field, {}, path, settings, sink, counts);
@@ -335,7 +335,7 @@ void walk_indexed(const DenseGrid& grid, const SegmentIndex& index, const Segmen
                   const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const IntervalSink before = sink;
   const GridSource source{grid};
-  const float shift = find_slab_shift(index, grid.lattice().spacing, settings.margin);
+  const float shift = compute_slab_shift(index, grid.lattice().spacing, settings.margin);
   if (IndexedWalk(source, index, shift, path, settings, sink, counts).run()) return;
   sink = before;
   walk_dense(grid, path, settings, sink, counts);

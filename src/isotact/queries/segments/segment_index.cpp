@@ -274,7 +274,7 @@ class IndexBuild {
       return;
     }
     entry.slab = fit_slab(parts, count, slab_slack_);
-    entry.inside = static_cast<std::uint8_t>(find_sides(entry.slab, lower, upper));
+    entry.inside = static_cast<std::uint8_t>(compute_sides(entry.slab, lower, upper));
     layer.macros.push_back(entry);
     layer.masks.push_back(masks);
   }
@@ -301,7 +301,7 @@ class IndexBuild {
     const SlabCells* parts[1] = {&part};
     cell.slab = fit_slab(parts, 1, slab_slack_);
     cell.inside =
-        static_cast<std::uint8_t>(find_sides(cell.slab, c, {c[0] + 1, c[1] + 1, c[2] + 1}));
+        static_cast<std::uint8_t>(compute_sides(cell.slab, c, {c[0] + 1, c[1] + 1, c[2] + 1}));
     if (field_ != nullptr && brick == BrickField::kNoBrick) {
       cell.first_block = IndexedCell::kNoBlocks;
       BrickCells(*field_).load_coarse(c, cell.corner);
@@ -340,7 +340,7 @@ class IndexBuild {
 
   // For a box of coarse cells: tests whether its outermost corners below and above the slab are
   // inside (segment_slab.h).
-  unsigned find_sides(const SegmentSlab& slab, const Index3& lower, const Index3& upper) const {
+  unsigned compute_sides(const SegmentSlab& slab, const Index3& lower, const Index3& upper) const {
     unsigned sides = 0;
     for (unsigned above = 0; above < 2; ++above) {
       Index3 c{};

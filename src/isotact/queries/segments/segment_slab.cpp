@@ -100,7 +100,7 @@ struct Extent {
 
 // g . x - phi at the corners of mixed cells, with x relative to the first corner of the coarse
 // cell.
-Extent find_rest(const SlabCells& cells, const float* g) {
+Extent compute_rest(const SlabCells& cells, const float* g) {
   Extent rest;
   if (!cells.is_fine) {
     for (int k = 0; k < 8; ++k) {
@@ -194,7 +194,7 @@ SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float sla
       1.0F, std::abs(slab.normal[0]) + std::abs(slab.normal[1]) + std::abs(slab.normal[2]));
   Extent all;
   for (std::size_t i = 0; i < count; ++i) {
-    const Extent rest = find_rest(*cells[i], slab.normal);
+    const Extent rest = compute_rest(*cells[i], slab.normal);
     float shift = 0;
     for (std::size_t axis = 0; axis < 3; ++axis)
       shift += slab.normal[axis] * static_cast<float>(cells[i]->lower[axis]);

@@ -189,7 +189,7 @@ class MotionSearch {
   }
 
   // The pair of triangles that may be nearest.
-  const Pair* find_least(std::size_t begin) const {
+  const Pair* compute_least(std::size_t begin) const {
     const Pair* best = nullptr;
     for (std::size_t i = begin; i < pairs_.size(); ++i)
       if (pairs_[i].b.is_triangle && (best == nullptr || pairs_[i].gap < best->gap))
@@ -242,7 +242,7 @@ class MotionSearch {
         const double middle = (span.from + span.to) / 2;
         const AffineMap at = curve_.at(middle);
         const int halvings = span.halvings + 1;
-        const Vec3 near = find_direction(span, mine);
+        const Vec3 near = compute_direction(span, mine);
         is_over = descend({span.from, middle, span.first, at, halvings, near}, mine, count) ||
                   descend({middle, span.to, at, span.last, halvings, near}, mine, count);
       }
@@ -253,8 +253,8 @@ class MotionSearch {
 
   // Of the pair that is nearest by what is known. Its boxes and those beside them are told apart
   // along this direction better than along the lines between their middles.
-  Vec3 find_direction(const Span& span, std::size_t begin) const {
-    const Pair* best = find_least(begin);
+  Vec3 compute_direction(const Span& span, std::size_t begin) const {
+    const Pair* best = compute_least(begin);
     if (best == nullptr || a_.plane != nullptr) return span.direction;
     const Corners b = corners_of(b_, best->b.index);
     const Corners b0 = move(span.first, b), b1 = move(span.last, b);
@@ -287,14 +287,14 @@ class MotionSearch {
       }
       ++tests_;
       if (pair.b.is_triangle) {
-        pair.gap = std::max(pair.gap, find_triangle_gap(span, pair));
+        pair.gap = std::max(pair.gap, compute_triangle_gap(span, pair));
         keep_or_leave(pair);
         continue;
       }
       const Box b = box_of(b_, pair.b), a = a_.plane != nullptr ? Box{.child = detail::kBlockBit}
                                                                 : box_of(*a_.mesh, pair.a);
       const double bend = bend_of(span, length(b.center - curve_.pivot()) + b.radius() + b.slack);
-      const BoxGap found = find_box_gap(span, a, b, bend);
+      const BoxGap found = compute_box_gap(span, a, b, bend);
       pair.gap = std::max(pair.gap, found.gap);
       if (pair.gap > cut()) {
         leave(pair.gap);
@@ -353,7 +353,7 @@ class MotionSearch {
   };
 
   // Along the line of centres and the axes of both boxes.
-  BoxGap find_box_gap(const Span& span, const Box& a, const Box& b, double bend) const {
+  BoxGap compute_box_gap(const Span& span, const Box& a, const Box& b, double bend) const {
     const Vec3 b0 = span.first * b.center, b1 = span.last * b.center;
     const double slack = bend + rounding_ + a.slack + b.slack;
     BoxGap best{-kInfinity, {}};
@@ -406,7 +406,7 @@ class MotionSearch {
   }
 
   // Along both normals and the line between the nearest points at the middle of both chords.
-  double find_triangle_gap(const Span& span, const Pair& pair) const {
+  double compute_triangle_gap(const Span& span, const Pair& pair) const {
     const Corners b = corners_of(b_, pair.b.index);
     const Corners b0 = move(span.first, b), b1 = move(span.last, b);
     double radius_sq = 0;
@@ -630,7 +630,7 @@ class ApproachSearch : public MotionSearch {
     // Of many pairs the most promising one is measured, of few all. The end of one interval is the
     // beginning of the next.
     constexpr std::size_t kFew = 16;
-    const Pair* best = find_least(begin);
+    const Pair* best = compute_least(begin);
     if (best == nullptr) return false;
     const bool are_few = pairs_.size() - begin <= kFew;
     for (std::size_t i = begin; i < pairs_.size(); ++i) {

@@ -116,7 +116,7 @@ Screw compute_screw(const Pose& motion) {
   return {turn, t - once * 0.5 + cross(turn, once) * k};
 }
 
-FieldFromShell find_ends(const ShellMotion& m) {
+FieldFromShell compute_ends(const ShellMotion& m) {
   return {inverse(with_unit_rotation(m.field.from)) * with_unit_rotation(m.shell.from),
           inverse(with_unit_rotation(m.field.to)) * with_unit_rotation(m.shell.to)};
 }
@@ -327,7 +327,7 @@ MotionCurve::MotionCurve(const ShellMotion& motion)
     : parts_{.model = motion.model}, rounding_(compute_rounding(motion)) {
   assert(!find_flaw(motion));
   Parts& parts = parts_;
-  parts.ends = find_ends(motion);
+  parts.ends = compute_ends(motion);
   const auto bend_of = [this](auto bound) {
     constant_ = bound(0);
     per_metre_ = bound(1) - constant_;
@@ -386,7 +386,7 @@ AffineMap MotionCurve::at(double time) const {
 void compute_shell_path(const ShellMotion& motion, const Sphere& ball, double tolerance,
                         ShellPath& path) {
   assert(!find_flaw(motion));
-  const FieldFromShell ends = find_ends(motion);
+  const FieldFromShell ends = compute_ends(motion);
   Screw screw;
   Places places;
   Rates field, shell;

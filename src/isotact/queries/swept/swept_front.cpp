@@ -222,7 +222,7 @@ void FrontLook::measure() {
 }
 
 // Returns a lower bound of the distance from a position to the other side of the isosurface.
-double FrontLook::find_room(std::size_t i) const {
+double FrontLook::compute_reach_around(std::size_t i) const {
   const double value = static_cast<double>(values_[i]), above = value - probe_->margin;
   const double size =
       std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->margin));
@@ -251,7 +251,7 @@ double FrontLook::find_room(std::size_t i) const {
 }
 
 FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
-  const double room = find_room(i) - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
+  const double room = compute_reach_around(i) - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
   const bool inside = static_cast<double>(values_[i]) <= probe_->margin;
   // Positions far away need no exact distance.
   double moved = most_moved_, away = most_away_;

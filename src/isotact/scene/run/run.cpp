@@ -268,13 +268,13 @@ std::span<const PairContact> SceneRun::contacts() const {
   return engine_ ? std::span<const PairContact>(contacts_) : world_.contacts();
 }
 
-std::optional<Trouble> SceneRun::find_trouble() const {
-  if (!engine_ && soft_ && soft_->find_trouble()) {
-    Trouble trouble = *soft_->find_trouble();
+std::optional<Trouble> SceneRun::trouble() const {
+  if (!engine_ && soft_ && soft_->trouble()) {
+    Trouble trouble = *soft_->trouble();
     trouble.body += static_cast<BodyId>(world_.body_count());
     return trouble;
   }
-  if (!engine_) return world_.find_trouble();
+  if (!engine_) return world_.trouble();
   for (BodyId id = 0; id < world_.body_count(); ++id)
     if (const auto flaw = find_flaw(world_.body(id).state))
       return Trouble{id, report_.time,
@@ -368,7 +368,7 @@ bool SceneRun::step() {
   most_contacts_ = std::max(most_contacts_, now.contacts);
   if (settings_.keep_log) replay_.log.push_back(now);
   if (now.number == 1) warn_of_overlaps();
-  if (find_trouble()) return false;  // Its poses may not be finite numbers.
+  if (trouble()) return false;  // Its poses may not be finite numbers.
   record(false);
   return true;
 }

@@ -78,7 +78,7 @@ class SceneRun {
   // Contacts of rigid bodies.
   std::span<const PairContact> contacts() const;
   // Index of the body: soft bodies follow the rigid ones.
-  std::optional<Trouble> find_trouble() const;
+  std::optional<Trouble> trouble() const;
   std::string_view body_name(std::size_t body) const;  // The same index.
   std::uint64_t hash() const;  // Hash of the whole state: equal for equal runs.
   const Replay& replay() const { return replay_; }

@@ -87,7 +87,7 @@ void find_point_rows(SoftBody& body, RigidSide& rigid, double step,
 // its remaining depth.
 double keep_outside(SoftBody& body, std::uint32_t i, std::span<RigidSide* const> near);
 // Returns the largest depth at x.
-double find_depth(const Vec3& x, std::span<RigidSide* const> near);
+double compute_depth(const Vec3& x, std::span<RigidSide* const> near);
 
 void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>& bodies,
                     double step, std::vector<SoftRow>& rows);
@@ -100,7 +100,7 @@ void note_rest(SoftBody& body);
 // Returns the enlargement of the box of a body's paths on every side, so that contacts can push it.
 // A body that is hit by a faster one needs more: `others` is the longest path of all, which counts
 // up to half an edge. No vertex ends outside that box.
-double find_room(const SoftBody& body, double others);
+double compute_reach_around(const SoftBody& body, double others);
 
 void note_prediction(SoftBody& body);  // Before it is pushed.
 void update_off(SoftBody& body);       // After it is pushed.

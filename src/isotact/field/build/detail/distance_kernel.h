@@ -210,7 +210,7 @@ struct DistanceKernel {
   }
 
   // Whether one of eight points is near enough for something within a radius to be wanted.
-  static ISOTACT_INLINE unsigned find_wanted(const RefineWork& w, const F* best, float radius) {
+  static ISOTACT_INLINE unsigned compute_wanted(const RefineWork& w, const F* best, float radius) {
     unsigned wanted = 0;
     for (unsigned part = 0; part < kParts; ++part) {
       const F middle = square_root(best[part]);
@@ -225,7 +225,7 @@ struct DistanceKernel {
                           float y, float z, bool whole, float* to) {
     F best[kParts];
     measure_list(w, list, n, points_around(x, y, z, 2), best);
-    if (!whole && find_wanted(w, best, radius_of(2)) == 0) return false;
+    if (!whole && compute_wanted(w, best, radius_of(2)) == 0) return false;
     mark_list(w, n, best, radius_of(2));
     finish_groups(w, list, n, to);
     return true;
@@ -257,7 +257,7 @@ struct DistanceKernel {
     measure_list(w, list, n, points_around(x, y, z, 4), best);
     mark_list(w, n, best, radius_of(4));
     const bool whole = (w.whole >> brick & 1U) != 0;
-    const unsigned wanted = whole ? 0xffU : find_wanted(w, best, radius_of(4));
+    const unsigned wanted = whole ? 0xffU : compute_wanted(w, best, radius_of(4));
     std::size_t ends[9];
     std::uint32_t* lists = w.lists[1];
     split(w.masks, n, lists, ends);
@@ -549,7 +549,7 @@ struct DistanceKernel {
     if (!whole) {
       F best[kParts];
       search_points(w, x, y, z, 2, best);
-      if (find_wanted(w, best, radius_of(2)) == 0) return false;
+      if (compute_wanted(w, best, radius_of(2)) == 0) return false;
     }
     for (int group = 0; group < 8; ++group)
       search_group(w, child_at(x, group, 0, 1), child_at(y, group, 1, 1), child_at(z, group, 2, 1),
@@ -571,7 +571,7 @@ struct DistanceKernel {
         refine_brick(w, w.lists[0], n, brick);
         continue;
       }
-      const unsigned wanted = whole ? 0xffU : find_wanted(w, best, radius_of(4));
+      const unsigned wanted = whole ? 0xffU : compute_wanted(w, best, radius_of(4));
       finish_brick(w, brick, wanted, [&](int cube, float* to) {
         return search_cube(w, child_at(x, cube, 0, 2), child_at(y, cube, 1, 2),
                            child_at(z, cube, 2, 2), whole, to);

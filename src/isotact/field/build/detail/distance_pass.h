@@ -29,7 +29,7 @@ class DistancePass {
     float shift = 0;        // metres that are taken off distances
   };
   // Of all nodes of the coarse lattice, metres.
-  std::vector<float> find_coarse(const CoarseRule& rule, const Monitor& monitor) const;
+  std::vector<float> compute_coarse(const CoarseRule& rule, const Monitor& monitor) const;
 
   // Of the 2^3 coarse nodes, `stride` apart, that begin at each of some nodes; the others keep
   // their values. A stride of 2 is for even nodes. One of 1, for nodes that begin at even ones,
@@ -49,7 +49,7 @@ class DistancePass {
   struct BrickWork {
     const CellBits& bits;           // coarse cells whose nodes are wanted
     const CellBits& whole;          // those of which all are
-    std::span<const float> coarse;  // what find_coarse found, whatever sign or offset it got since
+    std::span<const float> coarse;  // what compute_coarse found, whatever sign or offset it got since
     Wanted distances;               // else, cubes of 4^3 nodes without such a distance are left out
     double shift = 0;               // metres that were taken off coarse values
   };
@@ -111,7 +111,7 @@ class DistanceStage {
                 Threads threads, const std::function<const Bvh&()>& find_bvh);
 
   // As those of DistancePass; coarse distances come first.
-  std::vector<float> find_coarse(const DistancePass::CoarseRule& rule, const Monitor& monitor);
+  std::vector<float> compute_coarse(const DistancePass::CoarseRule& rule, const Monitor& monitor);
   void for_each_brick(const DistancePass::BrickWork& work, const Monitor& monitor,
                       const DistancePass::BrickVisitor& visit);
   double error() const { return on_device_ ? on_device_->error() : pass_->error(); }

@@ -61,6 +61,6 @@ struct NarrowFill {
   double area = 0;
   double width = 0;  // area over length: how far apart the sides of the slit are
 };
-NarrowFill find_narrow_fill(const TriangleMesh& mesh, const Rim& rim);
+NarrowFill compute_narrow_fill(const TriangleMesh& mesh, const Rim& rim);
 
 }  // namespace isotact::surface_detail

@@ -31,7 +31,7 @@ struct Slab {
 
 // near and far: by axis, the sides that the ray meets first and last.
 template <typename F>
-ISOTACT_INLINE Slab<F> find_slab(const RaySearch& ray, const F (&near)[3], const F (&far)[3]) {
+ISOTACT_INLINE Slab<F> compute_slab(const RaySearch& ray, const F (&near)[3], const F (&far)[3]) {
   const F slack(kSlabSlack);
   F enter[3], leave[3];
   for (int axis = 0; axis < 3; ++axis) {
@@ -55,7 +55,7 @@ ISOTACT_INLINE bool accept_hit(const RaySearch& ray, const float (&corner)[3][3]
     near[axis] = ray.backwards[axis] ? upper : lower;
     far[axis] = ray.backwards[axis] ? lower : upper;
   }
-  const Slab<float> slab = find_slab(ray, near, far);
+  const Slab<float> slab = compute_slab(ray, near, far);
   hit.t = greater(hit.t / determinant, double{slab.enter});
   hit.v /= determinant;
   hit.w /= determinant;
@@ -79,7 +79,7 @@ struct RayKernel {
         near[axis] = load<F>(near_sides[axis] + i);
         far[axis] = load<F>(far_sides[axis] + i);
       }
-      const Slab<F> slab = find_slab(ray, near, far);
+      const Slab<F> slab = compute_slab(ray, near, far);
       keys.set(part, slab.enter,
                (slab.enter <= slab.leave) & (slab.enter <= limit) & (slab.leave >= earliest),
                node.child_count);

@@ -61,7 +61,7 @@ class NodeSearch {
   double error() const { return error_; }
 
   // Both only start it: the next dispatch or read sees the results.
-  void find_coarse();
+  void compute_coarse();
   struct Wanted {
     double from, to;
   };

@@ -41,7 +41,7 @@ void main() {
   float b = 0.0;
   vec3 kept = vec3(0.0);
   if (alive) {
-    vec4 nearest = find_direction(triangles[number], vec3(node));
+    vec4 nearest = compute_direction(triangles[number], vec3(node));
     float value = nearest.w - shell_offset;
     vec3 gradient = nearest.xyz;
     if (is_signed != 0u && is_inside(node)) {
@@ -49,7 +49,7 @@ void main() {
       if (nearest.w >= kOnSurface) gradient = -gradient;
     }
     kept = keep_gradient(gradient);
-    b = find_b(value, kept, vec3(node) - 0.5 * vec3(nodes - 1));
+    b = compute_b(value, kept, vec3(node) - 0.5 * vec3(nodes - 1));
   }
 #if PASS == 0
   largest[gl_LocalInvocationID.x] = abs(b);

@@ -1,5 +1,5 @@
 // From the nearest triangles of nodes of bricks to distances, and with DIRECTIONS to vec4s of
-// find_direction. Nodes without a triangle have distance 1.
+// compute_direction. Nodes without a triangle have distance 1.
 #include "nearest.glsl"
 #include "direction.glsl"
 #include "brick_work.glsl"
@@ -19,7 +19,7 @@ void main() {
   vec3 p = vec3(int(kSearchSide) * bricks[brick].cell) +
            vec3(i % kSearchSide, i / kSearchSide % kSearchSide, i / (kSearchSide * kSearchSide));
 #ifdef DIRECTIONS
-  results[number] = frame != kNoTriangle ? find_direction(frame, p) : vec4(0.0, 0.0, 0.0, 1.0);
+  results[number] = frame != kNoTriangle ? compute_direction(frame, p) : vec4(0.0, 0.0, 0.0, 1.0);
 #else
   results[number] = frame != kNoTriangle ? length(offset_in_plane(frame, p)) : 1.0;
 #endif

@@ -6,7 +6,7 @@ vec3 keep_gradient(vec3 gradient) {
 }
 
 // For the gradient as it is kept: then its rounding does not count times the position.
-float find_b(float value, vec3 kept_gradient, vec3 from_middle) {
+float compute_b(float value, vec3 kept_gradient, vec3 from_middle) {
   return value - 0.5 * dot(kept_gradient, from_middle);
 }
 

@@ -34,7 +34,7 @@ class SolidTiles {
     int first_column, last_column, first_row, last_row;
     bool is_empty() const { return first_column > last_column || first_row > last_row; }
   };
-  Span find_span(const Vec3f& lower, const Vec3f& upper) const {
+  Span compute_span(const Vec3f& lower, const Vec3f& upper) const {
     const auto clip = [](float place, int count) {
       return static_cast<int>(std::clamp(place, 0.0F, static_cast<float>(count)));
     };
@@ -47,7 +47,7 @@ class SolidTiles {
   // False: the box touches no solid. True if it touches one, or is so near that only smaller boxes
   // could decide: at most nine ranges are tested.
   bool may_meet(const Vec3f& lower, const Vec3f& upper) const {
-    const Span span = find_span(lower, upper);
+    const Span span = compute_span(lower, upper);
     if (span.is_empty()) return false;
     const int size = std::max(span.last_column - span.first_column, span.last_row - span.first_row);
     // The level at which three parts on each side suffice.
@@ -69,7 +69,7 @@ class SolidTiles {
   // Returns whether `is_met(column, row)` is false for all tiles in which a box touches the solid.
   template <typename IsMet>
   bool none_met(const Vec3f& lower, const Vec3f& upper, const IsMet& is_met) const {
-    const Span span = find_span(lower, upper);
+    const Span span = compute_span(lower, upper);
     if (span.is_empty()) return true;
     const auto meets = [&](const TileRange& r) { return r.near <= upper.z && r.far >= lower.z; };
     // Parts of 4 x 4 tiles first.

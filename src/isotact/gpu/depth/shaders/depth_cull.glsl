@@ -8,7 +8,7 @@ layout(std430, binding = kDepthClustersAt) readonly buffer Clusters { MeshCluste
 bool may_surround(uint flags) { return isotact_is(kFrameFindInside) && (flags & kPassClosed) != 0u; }
 
 // Rounding, and what conservative rasterisation adds.
-float find_clip_room() {
+float compute_clip_reach() {
   return isotact_is(kFrameConservative)
              ? 4.0 / float(min(isotact_frame.size.x, isotact_frame.size.y))
              : 1e-5;
@@ -43,7 +43,7 @@ bool may_meet(uint slot, vec3 lower, vec3 upper, bool front, bool thin) {
   if ((last.x - first.x + 1) * (last.y - first.y + 1) > FEW_TILES) return true;
   for (int y = first.y; y <= last.y; ++y)
     for (int x = first.x; x <= last.x; ++x) {
-      vec2 solid = find_tile(slot, ivec2(x, y));
+      vec2 solid = get_tile(slot, ivec2(x, y));
       if (solid.x <= solid.y && lower.z <= solid.y + kDepthRoom &&
           (front || upper.z >= solid.x - kDepthRoom))
         return true;
@@ -57,7 +57,7 @@ bool is_visible(DrawnInstance instance, MeshCluster cluster, uint primitive, uin
   if (corner_count > 1u) b = to_clip(instance, corner + 1u);
   if (corner_count > 2u) c = to_clip(instance, corner + 2u);
   vec3 lower = min(a, min(b, c)), upper = max(a, max(b, c));
-  float room = find_clip_room();
+  float room = compute_clip_reach();
   if (!is_in_box(lower - room, upper + room, front)) return false;
 #ifdef MAPS
   // FAB draws the environment with the usual culling; the view turns outlines round.
@@ -78,6 +78,6 @@ bool may_show(MeshCluster cluster, DrawnInstance instance, bool front) {
     at[axis] = dot(instance.clip_from_element[axis], middle);
     reach[axis] = dot(abs(instance.clip_from_element[axis].xyz), extent);
   }
-  reach += 1e-4 + find_clip_room() + 1e-5 * (abs(at) + reach);
+  reach += 1e-4 + compute_clip_reach() + 1e-5 * (abs(at) + reach);
   return is_in_box(at - reach, at + reach, front);
 }

@@ -19,7 +19,7 @@ dvec2 to_picture(vec3 clip) {
 }
 
 // Twice the area of a, b, p: positive where that runs counter-clockwise.
-double find_edge(dvec2 a, dvec2 b, dvec2 p) {
+double compute_edge(dvec2 a, dvec2 b, dvec2 p) {
   bool turned = b.x < a.x || (b.x == a.x && b.y < a.y);
   dvec2 from = turned ? b : a, to = turned ? a : b;
   precise double e = (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
@@ -33,7 +33,7 @@ Flat make_flat(DrawnInstance instance, uint corner) {
     t.at[k] = to_picture(clip);
     t.z[k] = 0.5 * clip.z + 0.5;
   }
-  t.area = find_edge(t.at[0], t.at[1], t.at[2]);
+  t.area = compute_edge(t.at[0], t.at[1], t.at[2]);
   t.front = t.area < 0;
   if (t.front) {
     dvec2 at = t.at[1];
@@ -51,25 +51,25 @@ bool is_left(double e, dvec2 a, dvec2 b) {
 }
 
 // Edge functions, depths of the corners, twice the area. The same bits in every shader.
-float find_z(dvec3 e, vec3 z, double area) {
+float compute_z(dvec3 e, vec3 z, double area) {
   precise double sum = e.x * double(z.x) + e.y * double(z.y) + e.z * double(z.z);
   return float(sum / area);
 }
 
 bool compute_depth(Flat t, ivec2 pixel, out float z) {
   dvec2 p = dvec2(pixel) + 0.5lf;
-  double e0 = find_edge(t.at[1], t.at[2], p), e1 = find_edge(t.at[2], t.at[0], p),
-         e2 = find_edge(t.at[0], t.at[1], p);
+  double e0 = compute_edge(t.at[1], t.at[2], p), e1 = compute_edge(t.at[2], t.at[0], p),
+         e2 = compute_edge(t.at[0], t.at[1], p);
   z = 0;
   if (!is_left(e0, t.at[1], t.at[2]) || !is_left(e1, t.at[2], t.at[0]) ||
       !is_left(e2, t.at[0], t.at[1]))
     return false;
-  z = find_z(dvec3(e0, e1, e2), t.z, t.area);
+  z = compute_z(dvec3(e0, e1, e2), t.z, t.area);
   return true;
 }
 
 // Of z, a pixel. The same bits in every shader.
-vec2 find_slope(Flat t) {
+vec2 compute_slope(Flat t) {
   precise dvec2 slope = dvec2(0);
   for (int k = 0; k < 3; ++k) {
     dvec2 side = t.at[(k + 2) % 3] - t.at[(k + 1) % 3];

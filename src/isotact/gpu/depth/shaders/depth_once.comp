@@ -27,7 +27,7 @@ const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
 const uint kDone = 0u, kPixels = 1u, kFirstX = 2u, kFirstY = 3u, kLastX = 4u, kLastY = 5u,
            kWithin = 6u, kKeys = 8u, kMet = 136u, kAround = 168u, kNoteStride = kOnceNoteWords;
 
-uint find_asked(uint word) { return ask[word >> 2][word & 3u]; }
+uint get_word(uint word) { return ask[word >> 2][word & 3u]; }
 
 OnceHead get_head() {
   uvec4 h = ask[0];
@@ -112,7 +112,7 @@ void main() {
     barrier();
     uint item = first + me;
     if (item < leaf_total)
-      list_leaf(tile, find_asked(query.entries + item / kClusterLeaves), item % kClusterLeaves);
+      list_leaf(tile, get_word(query.entries + item / kClusterLeaves), item % kClusterLeaves);
     barrier();
     uint some = 0u, step = kLanes, leaf_end = leaf_count;
     while (some < leaf_end) {

@@ -88,7 +88,7 @@ Placed get_placed(uint face) {
 }
 
 // The edge that is opposite of corner k.
-void find_side(uint face, uint k) {
+void compute_side(uint face, uint k) {
   Placed t = get_placed(face);
   dvec2 a = k == 0u ? t.at[1] : k == 1u ? t.at[2] : t.at[0];
   dvec2 b = k == 0u ? t.at[2] : k == 1u ? t.at[0] : t.at[1];
@@ -107,7 +107,7 @@ void find_side(uint face, uint k) {
   atomicAnd(face_rows[face], rows);
 }
 
-void find_plane(TileBox tile, uint face, uvec2 candidate) {
+void compute_plane(TileBox tile, uint face, uvec2 candidate) {
   Placed t = get_placed(face);
   DrawnInstance instance = get_instance(candidate.y);
   bool closed = (instance.flags & kPassClosed) != 0u;

@@ -56,9 +56,9 @@ void record_hit(inout Pixel p, uint slot, uint face, bool front, float z, vec2 i
 
 // The same depth as everybody else computes: there in pixels, here in steps of the grid, which are
 // powers of two of those. `along`: from the tile's first pixel.
-float find_exact_z(uint face, bool front, ivec3 along) {
+float compute_exact_z(uint face, bool front, ivec3 along) {
   dvec3 start = dvec3(face_edges[3u * face], face_edges[3u * face + 1u], face_edges[3u * face + 2u]);
-  return find_z(start + dvec3(along) * kGrid, get_depths(face, front), start.x + start.y + start.z);
+  return compute_z(start + dvec3(along) * kGrid, get_depths(face, front), start.x + start.y + start.z);
 }
 
 void test_face(inout Pixel p, uint query, uint slot, uint face) {
@@ -72,7 +72,7 @@ void test_face(inout Pixel p, uint query, uint slot, uint face) {
   bool front = (uint(e2.w) & kFaceFront) != 0u;
   if (!(z + room < p.solid[0].x)) {
     // It is, or may be, where the object is.
-    z = find_exact_z(face, front, along);
+    z = compute_exact_z(face, front, along);
     // Of parts that touch, the one in which the way to its end is longer.
     bool found = false;
     vec2 interval = kNoInterval;
@@ -140,8 +140,8 @@ void test_candidates(TileBox tile, inout Pixel pixel, uint query, uint slot) {
       place_corner(tile, 3u * face + min(k, 2u), get_instance(candidate.y), candidate.x + k);
     if (is_mine && k == 3u) face_rows[face] = is_there ? 255u : 0u;
     barrier();
-    if (is_there && k < 3u) find_side(face, min(k, 2u));
-    if (is_there && k == 3u) find_plane(tile, face, candidate);
+    if (is_there && k < 3u) compute_side(face, min(k, 2u));
+    if (is_there && k == 3u) compute_plane(tile, face, candidate);
     barrier();
     uint warp = me >> 5, lane = me & 31u;
     if ((face_rows[lane] >> warp & 1u) != 0u) atomicOr(warp_faces[warp], 1u << lane);

@@ -3,7 +3,7 @@
 // ---- what a tile tells --------------------------------------------------------------------------
 
 // As in depth_hit.glsl: the pixel is in the key, so no two are the same.
-uint find_key(ivec2 pixel, float value, out uint part) {
+uint compute_key(ivec2 pixel, float value, out uint part) {
   uvec2 size = uvec2(kSize), in_picture = uvec2(pixel) * kPartSide / size;
   uvec2 local = uvec2(pixel) - (in_picture * size + (kPartSide - 1u)) / kPartSide;
   uint bits = isotact_frame.pixel_bits;
@@ -76,10 +76,10 @@ void tell(Pixel p, uint query, ivec2 first) {
   uint part = 0u, key = 0u, contact_part = 0u, contact_key = 0u;
   if (has_hit) {
     atomicOr(hit_rows[p.in_tile.y & (kDepthTile - 1)], 1u << p.in_tile.x);
-    key = find_key(p.at, p.deepest.value, part);
+    key = compute_key(p.at, p.deepest.value, part);
     atomicMax(keys[part], key);
 #ifdef CONTACTS
-    contact_key = find_key(p.at, p.contact.value, contact_part);
+    contact_key = compute_key(p.at, p.contact.value, contact_part);
     atomicMax(keys[kPartContacts + contact_part], contact_key);
 #endif
   }

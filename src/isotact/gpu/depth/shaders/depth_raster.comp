@@ -31,7 +31,7 @@ void test_triangle(DrawnInstance i, Flat t, vec2 slope, ivec2 first, ivec2 last)
 }
 
 // The pixels whose middles lie in a triangle's box.
-void find_pixels(Flat t, out ivec2 first, out ivec2 last) {
+void compute_pixels(Flat t, out ivec2 first, out ivec2 last) {
   dvec2 lower = min(t.at[0], min(t.at[1], t.at[2])), upper = max(t.at[0], max(t.at[1], t.at[2]));
   dvec2 size = dvec2(isotact_frame.size);
   first = ivec2(ceil(clamp(lower - 0.5lf, dvec2(0), size)));
@@ -61,7 +61,7 @@ bool list_block(uint number, uint corner, ivec2 block, uint place) {
 // Where there is no room in the list: here, slowly.
 void test_block(DrawnInstance i, Flat t, ivec2 block, ivec2 first, ivec2 last) {
   ivec2 start = block * (kDepthTile * kBlockTiles);
-  test_triangle(i, t, find_slope(t), max(first, start),
+  test_triangle(i, t, compute_slope(t), max(first, start),
                 min(last, start + kDepthTile * kBlockTiles - 1));
 }
 
@@ -129,13 +129,13 @@ void main() {
     } else {
       Flat t = make_flat(instance, corner);
       ivec2 first, last;
-      find_pixels(t, first, last);
+      compute_pixels(t, first, last);
       ivec2 pixels = max(last - first + 1, ivec2(0));
       if (t.area != 0 && pixels.x * pixels.y > 0) {
         Blocks blocks = find_blocks(first, last);
         int count = blocks.count.x * blocks.count.y;
         if (pixels.x * pixels.y <= kFewPixels) {
-          test_triangle(instance, t, find_slope(t), first, last);
+          test_triangle(instance, t, compute_slope(t), first, last);
         } else if (count <= kFewBlocks) {
           uint place = atomicAdd(groups, uint(count)), lost = 0u;
           for (int k = 0; k < count; ++k)
@@ -156,7 +156,7 @@ void main() {
   for (uint w = 0u; w < wide_count; ++w) {
     Flat t = make_flat(instance, wide[w]);
     ivec2 first, last;
-    find_pixels(t, first, last);
+    compute_pixels(t, first, last);
     Blocks blocks = find_blocks(first, last);
     for (int k = int(me); k < blocks.count.x * blocks.count.y; k += int(kClusterSize)) {
       ivec2 block = find_block(blocks, k);

@@ -18,7 +18,7 @@ struct Solid {
 layout(binding = kObjectFarUnit) uniform sampler2D object_far;
 layout(binding = kObjectNearUnit) uniform sampler2D object_near;
 
-Solid find_solid(ivec2 pixel) {
+Solid compute_solid(ivec2 pixel) {
   ivec2 at = isotact_origin(pass.slot) + pixel;
   float far = texelFetch(object_far, at, 0).r;
   float near = isotact_is(kFrameTwoSided) ? texelFetch(object_near, at, 0).r : 0;
@@ -33,7 +33,7 @@ layout(std430, binding = kDepthNodesAt) readonly buffer Nodes { DepthNodesHead l
 
 // All surfaces over the pixel's square lie within bands. Between those the object is solid everywhere
 // or nowhere: the ray through the middle says which.
-Solid find_solid(ivec2 pixel) {
+Solid compute_solid(ivec2 pixel) {
   uint index = uint(pixel.y * isotact_frame.size.x + pixel.x);
   uint at = pass.slot * isotact_frame.pixels * uint(isotact_frame.layers) + index;
   uint head = heads[index];
@@ -101,7 +101,7 @@ uint find_next(uint head, uint last, out int times) {
 
 float depth_of(uint key) { return uintBitsToFloat((key - 1u) >> 1); }
 
-Solid find_solid(ivec2 pixel) {
+Solid compute_solid(ivec2 pixel) {
   uint index = uint(pixel.y * isotact_frame.size.x + pixel.x);
   uint at = pass.slot * isotact_frame.pixels * uint(isotact_frame.layers) + index;
   uint head = heads[index];
@@ -152,7 +152,7 @@ void main() {
 
   ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);
   if (all(lessThan(pixel, isotact_frame.size))) {
-    Solid solid = find_solid(pixel);
+    Solid solid = compute_solid(pixel);
     if (solid.parts > 0) {
       atomicAdd(covered, 1u);
       if (solid.is_open) atomicAdd(open_pixels, 1u);

@@ -16,13 +16,13 @@ shared ivec2 live[kBlockTiles * kBlockTiles];
 
 // Whether the triangle passes the tile where the object is. `front`: or before that.
 bool meets_tile(Flat t, vec2 slope, uint slot, ivec2 tile, bool front) {
-  vec2 solid = find_tile(slot, tile);
+  vec2 solid = get_tile(slot, tile);
   if (solid.x > solid.y) return false;
   dvec2 middle = dvec2(tile * kDepthTile + kDepthTile / 2);
   double z = 0;
   for (int k = 0; k < 3; ++k) {
     dvec2 a = t.at[(k + 1) % 3], b = t.at[(k + 2) % 3], side = abs(b - a);
-    double e = find_edge(a, b, middle);
+    double e = compute_edge(a, b, middle);
     if (e + kDepthTile / 2 * (side.x + side.y) < 0) return false;
     z += e * double(t.z[k]);
   }
@@ -36,7 +36,7 @@ void main() {
   uvec4 item = items[gl_WorkGroupID.x];
   DrawnInstance i = instances[item.y];
   Flat t = make_flat(i, item.x);
-  vec2 slope = find_slope(t);
+  vec2 slope = compute_slope(t);
   bool closed = (i.flags & kPassClosed) != 0u;
   int me = int(gl_LocalInvocationIndex);
   if (me == 0) live_count = 0u;

@@ -102,7 +102,7 @@ struct CellTimes {
   vec3 enter_axis, leave_axis;  // between its planes along each axis
 };
 
-CellTimes find_cell_times(Path path, vec3 lower, float side) {
+CellTimes compute_cell_times(Path path, vec3 lower, float side) {
   precise vec3 a = (lower - path.origin) * path.inverse;
   precise vec3 b = ((lower + vec3(side)) - path.origin) * path.inverse;
   CellTimes t;

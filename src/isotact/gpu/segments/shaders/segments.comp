@@ -173,7 +173,7 @@ uint count_bits_before(uvec2 mask, uint bit) {
 }
 
 // Lower corner of a macro cell.
-vec3 find_macro(uint number) {
+vec3 compute_macro(uint number) {
   uint row = number / uint(traced.macros_x), x = number - row * uint(traced.macros_x);
   uint z = row / uint(traced.macros_y);
   return 32.0 * vec3(float(x), float(row - z * uint(traced.macros_y)), float(z));
@@ -184,12 +184,12 @@ void walk_macro(uint i) {
   float to = uintBitsToFloat(rows[PART_WORDS * i + 1u]);
   uint where = rows[PART_WORDS * i + 2u], place = where / kSegmentGroup, segment = where % kSegmentGroup;
   SegmentMacroNode node = load_macro(place);
-  vec3 lower = find_macro(node.number);
+  vec3 lower = compute_macro(node.number);
   Path path = load_path(segment);
   vec3 cell = find_cell_in_block(path, from, lower, vec3(3.0), 8.0, 0.125);
   bool goes_on = true;
   while (goes_on) {
-    CellTimes t = find_cell_times(path, lower + cell * 8.0, 8.0);
+    CellTimes t = compute_cell_times(path, lower + cell * 8.0, 8.0);
     if (t.leave > t.enter) {
       uint bit = (uint(cell.z) * 4u + uint(cell.y)) * 4u + uint(cell.x);
       if (is_set(node.masks.xy, bit)) {
@@ -248,7 +248,7 @@ Corners get_corners(SegmentCellNode node) {
 // (kDoubtful).
 void look_at_coarse(Path path, uint segment, Corners c, vec3 lower) {
   precise vec4 even = c.even - vec4(traced.margin), odd = c.odd - vec4(traced.margin);
-  CellTimes t = find_cell_times(path, lower, 8.0);
+  CellTimes t = compute_cell_times(path, lower, 8.0);
   if (!(t.leave > t.enter)) return;
   vec4 m = max(abs(even), abs(odd));
   float limit = max(max(m.x, m.y), max(m.z, m.w)) * DOUBTFUL;
@@ -264,7 +264,7 @@ void walk_cell(uint i) {
   SegmentCellNode node = load_cell(where / kSegmentGroup);
   Path path = load_path(segment);
   uint in_macro = node.bits >> 24u;
-  vec3 lower = find_macro(node.macro) +
+  vec3 lower = compute_macro(node.macro) +
                8.0 * vec3(float(in_macro & 3u), float(in_macro >> 2u & 3u), float(in_macro >> 4u));
   Corners coarse = get_corners(node);
   if (node.first_block == kSegmentNoBlocks) {
@@ -275,7 +275,7 @@ void walk_cell(uint i) {
   bool goes_on = true;
   while (goes_on) {
     vec3 at = lower + cell;
-    CellTimes t = find_cell_times(path, at, 1.0);
+    CellTimes t = compute_cell_times(path, at, 1.0);
     if (t.leave > t.enter) {
       uvec3 c = uvec3(cell);
       uint bit = 1u << ((c.x >> 2u) | (c.y >> 2u) << 1u | (c.z >> 2u) << 2u);

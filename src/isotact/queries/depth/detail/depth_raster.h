@@ -104,7 +104,7 @@ struct EdgeFunctions {
 struct PixelRange {
   std::int32_t first = 0, last = -1;
 };
-inline PixelRange find_pixels(std::int64_t low, std::int64_t high, std::int32_t first,
+inline PixelRange compute_pixels(std::int64_t low, std::int64_t high, std::int32_t first,
                               std::int32_t end) {
   const auto floor_of = [](std::int64_t a) {
     return a >= 0 ? a / kRasterSteps : -((-a + kRasterSteps - 1) / kRasterSteps);
@@ -129,8 +129,8 @@ void draw_triangle_middles(const RasterPrimitive& primitive, const RasterRows& r
   const EdgeFunctions<Int> edges(primitive.at);
   if (edges.area == 0) return;
   const RasterBounds box = compute_bounds(primitive);
-  const PixelRange across = find_pixels(box.x_low, box.x_high, 0, rows.width);
-  const PixelRange along = find_pixels(box.y_low, box.y_high, rows.first, rows.end);
+  const PixelRange across = compute_pixels(box.x_low, box.x_high, 0, rows.width);
+  const PixelRange along = compute_pixels(box.y_low, box.y_high, rows.first, rows.end);
   const double inverse = 1 / static_cast<double>(edges.area);
   for (std::int32_t row = along.first; row <= along.last; ++row) {
     std::array<Int, 3> e{};
@@ -168,7 +168,7 @@ void draw_line_middles(const RasterPrimitive& primitive, const RasterRows& rows,
   const std::int64_t dx = b.x - a.x, dy = b.y - a.y;
   if (dx == 0) return;
   const PixelRange along =
-      find_pixels(a.x, b.x, steep ? rows.first : 0, steep ? rows.end : rows.width);
+      compute_pixels(a.x, b.x, steep ? rows.first : 0, steep ? rows.end : rows.width);
   for (std::int32_t i = along.first; i <= along.last; ++i) {
     const std::int64_t middle = std::int64_t{i} * kRasterSteps + kRasterHalf;
     if (middle < a.x || middle >= b.x) continue;
@@ -195,8 +195,8 @@ void draw_whole_squares(const RasterPrimitive& primitive, const RasterRows& rows
   constexpr double kRounding = 0x1p-50;
   const EdgeFunctions<Int> edges(primitive.at);
   const RasterBounds box = compute_bounds(primitive);
-  const PixelRange across = find_pixels(box.x_low - 1, box.x_high + 1, 0, rows.width);
-  const PixelRange along = find_pixels(box.y_low - 1, box.y_high + 1, rows.first, rows.end);
+  const PixelRange across = compute_pixels(box.x_low - 1, box.x_high + 1, 0, rows.width);
+  const PixelRange along = compute_pixels(box.y_low - 1, box.y_high + 1, rows.first, rows.end);
   // Change of an edge function from the centre to the grown square's corner.
   std::array<Int, 3> reach{};
   for (std::size_t k = 0; k < 3; ++k) {
@@ -284,8 +284,8 @@ void draw_primitive(const RasterPrimitive& primitive, const RasterRows& rows, bo
     draw_line_middles(primitive, rows, emit);
   } else {
     const RasterPoint& p = primitive.at[0];
-    const PixelRange column = find_pixels(p.x, p.x, 0, rows.width);
-    const PixelRange row = find_pixels(p.y, p.y, rows.first, rows.end);
+    const PixelRange column = compute_pixels(p.x, p.x, 0, rows.width);
+    const PixelRange row = compute_pixels(p.y, p.y, rows.first, rows.end);
     if (column.first <= column.last && row.first <= row.last)
       emit(Fragment{.column = column.first, .row = row.first, .z = p.z, .low = p.z, .high = p.z});
   }

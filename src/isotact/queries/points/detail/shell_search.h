@@ -38,7 +38,7 @@ class ShellSearch {
 
   // Returns a lower bound of the distance of points as near as `reach` (metres of the shell) to one
   // of that distance.
-  double find_least(float distance, float reach) const {
+  double compute_least(float distance, float reach) const {
     return static_cast<double>(distance) - slope_ * static_cast<double>(reach) - jump_;
   }
 

@@ -10,7 +10,7 @@ namespace isotact::detail {
 // Computes corners of a fine cell (0 to 7 along each axis) of a brick, over any lanes, from coarse
 // corners and corrections. All bricks that share a face compute the same values at its nodes.
 template <typename F>
-ISOTACT_INLINE void find_fine_corners(const F* coarse, const F* cell, const F* correction, F step,
+ISOTACT_INLINE void compute_fine_corners(const F* coarse, const F* cell, const F* correction, F step,
                                       F* corner) {
   F first[3], last[3];
   for (int axis = 0; axis < 3; ++axis) {
@@ -65,7 +65,7 @@ class BrickCells {
     const std::int8_t* from = brick.correction + first_sample(in[0], in[1], in[2]);
     float correction[8];
     for (std::size_t i = 0; i < 8; ++i) correction[i] = static_cast<float>(from[kCornerSample[i]]);
-    find_fine_corners(brick.corner, at, correction, step_, corner);
+    compute_fine_corners(brick.corner, at, correction, step_, corner);
   }
   // The same for a block of an index (0 to 7 along each axis of its cell).
   void load_fine(const IndexedCell& cell, const SampleBlock& block, const std::int32_t* in,
@@ -76,7 +76,7 @@ class BrickCells {
     float correction[8];
     for (std::size_t i = 0; i < 8; ++i)
       correction[i] = static_cast<float>(from[kBlockCornerSample[i]]);
-    find_fine_corners(cell.corner, at, correction, step_, corner);
+    compute_fine_corners(cell.corner, at, correction, step_, corner);
   }
   const BrickField& field() const { return field_; }
 

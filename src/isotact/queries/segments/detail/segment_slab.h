@@ -55,7 +55,7 @@ SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float sla
 
 // Returns the difference of the bounds of a margin's slabs from those stored, cells. Its rounding
 // is that of the margin's float, less than that of values, which slabs allow for.
-inline float find_slab_shift(const SegmentIndex& index, double cell, double margin) {
+inline float compute_slab_shift(const SegmentIndex& index, double cell, double margin) {
   return static_cast<float>((margin - index.center) / cell);
 }
 

@@ -45,7 +45,7 @@ struct FrontKernel {
     return greater(left, F(kNoRoom));
   }
 
-  static ISOTACT_INLINE float find_least(F a) {
+  static ISOTACT_INLINE float compute_least(F a) {
     float all[kLanes];
     store(a, all);
     float least = all[0];
@@ -68,7 +68,7 @@ struct FrontKernel {
       awake[i] = static_cast<std::uint8_t>(~asleep);
       sum += static_cast<unsigned>(__builtin_popcount(~asleep & 0xffU));
     }
-    return {sum, find_least(least)};
+    return {sum, compute_least(least)};
   }
 
   static Waking wake_leaves(FrontLeaf* leaves, std::size_t count, ShellPoints points,
@@ -88,7 +88,7 @@ struct FrontKernel {
       leaf.awake = static_cast<std::uint8_t>(~asleep);
       sum += static_cast<unsigned>(__builtin_popcount(~asleep & 0xffU));
     }
-    return {sum, find_least(least)};
+    return {sum, compute_least(least)};
   }
 
   static void cut_nodes(FrontNodes* nodes, std::size_t count, const Shift& shift) {

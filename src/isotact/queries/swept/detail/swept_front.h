@@ -121,7 +121,7 @@ class FrontLook {
   void add_place(const Vec3f& place, float radius);
   void add_place(const Node& node);
   void measure();  // Measures all positions.
-  double find_room(std::size_t i) const;
+  double compute_reach_around(std::size_t i) const;
   Finding judge(std::size_t i, double steps);
   void settle_nodes(SweptWork& counts);
   void split(SweptWork& counts);
