@@ -164,7 +164,7 @@ BodyInfo make_body_info(const IsotactShape& shape, const MassSettings& settings)
   const Vec3& moments = unit.principal_moments;  // Ascending.
   if (!(moments.x > 0) || moments.z > 1.001 * (moments.x + moments.y))
     throw Error(
-        "the shape's inertia is that of no body: its mesh is open, or faces both ways; cook it "
+        "the shape's inertia is that of no body: its mesh is open, or faces both sides; cook it "
         "with "
         "a field, or give mass properties");
   const double s = shape.scale();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isotact/geometry/bvh/mesh_distance.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/batch.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/detail/exact_distance.h"
@@ -220,11 +221,36 @@ constexpr std::array<ShapePair, 21> kSelfPairs = {
     {{0, 5},  {0, 6}, {0, 7}, {0, 8}, {0, 9}, {0, 10}, {1, 5}, {1, 6}, {1, 7}, {1, 8}, {1, 9},
      {1, 10}, {2, 5}, {2, 7}, {2, 8}, {2, 9}, {2, 10}, {5, 7}, {5, 8}, {5, 9}, {5, 10}}};
 
+// In place of the robot's meshes: a round bar from each link's joint to the next, or along it, and
+// boxes for hand and fingers.
+TriangleMesh make_link(std::size_t link, bool is_detailed) {
+  if (link == 8) return make_box({.size_x = 0.06, .size_y = 0.2, .size_z = 0.06});
+  if (link > 8) return make_box({.size_x = 0.02, .size_y = 0.02, .size_z = 0.05});
+  const int segments = is_detailed ? 64 : 16;
+  const Vec3 end = link < 7 && length_sq(kArm[link].xyz) > 0 ? kArm[link].xyz : Vec3{0, 0, -0.1};
+  TriangleMesh mesh = make_capsule({.radius = 0.055, .length = length(end), .segments = segments});
+  const Vec3 along = normalized(end), turn = cross(Vec3{0, 1, 0}, along);
+  // Turns y onto the bar, or against it, whichever needs less.
+  const double w = std::abs(along.y) + 1;
+  const Vec3 axis = along.y < 0 ? -turn : turn;
+  const Pose pose{.rotation = normalized(Quat{w, axis.x, axis.y, axis.z}),
+                  .translation = end * 0.5};
+  for (Vec3f& p : mesh.positions) p = to_float(transform_point(pose, to_double(p)));
+  return mesh;
+}
+
+TriangleMesh link_mesh(std::size_t link, bool is_detailed) {
+  if (!has_data()) return make_link(link, is_detailed);
+  const std::string name = link < 8 ? fmt::format("link{}", link) : link == 8 ? "hand" : "finger";
+  return read_data_mesh(
+      fmt::format("09_robots/panda/meshes/{}/{}.obj", is_detailed ? "visual" : "collision", name));
+}
+
 void bench_robot(const Options& options, Report& report) {
-  if (!has_data()) return;
   Table table = report.table(
       {.id = "exact-any-robot",
-       .title = "Self-check of the Panda, one state",
+       .title = has_data() ? "Self-check of the Panda, one state"
+                           : "Self-check of the Panda, with procedural links, one state",
        .columns = {{"meshes", Of::kKey},
                    {"states", Of::kKey},
                    {"collide", Of::kKey},
@@ -241,10 +267,7 @@ void bench_robot(const Options& options, Report& report) {
     std::vector<Shape> shapes;
     std::vector<FclMeshModel> models;
     for (std::size_t i = 0; i < kLinks; ++i) {
-      const std::string name = i < 8 ? fmt::format("link{}", i) : i == 8 ? "hand" : "finger";
-      const bool is_detailed = visual && i != 0 && i != 7;
-      const TriangleMesh mesh = read_data_mesh(fmt::format(
-          "09_robots/panda/meshes/{}/{}.obj", is_detailed ? "visual" : "collision", name));
+      const TriangleMesh mesh = link_mesh(i, visual && i != 0 && i != 7);
       shapes.push_back(Shape::from_mesh(mesh, {.field = {.resolution = 48}, .points = 400}));
       models.emplace_back(mesh);
       prepare(shapes.back(), CollideRequest{.mode = Mode::kAny});

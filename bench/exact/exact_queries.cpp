@@ -75,7 +75,7 @@ Verdict search_piece(const VertexFaceQuery& q, bool is_edges, double begin, doub
   const Feature a = make_feature(q, 0, split, begin, end),
                 b = make_feature(q, split, 4 - split, begin, end);
   const double margin = a.slack + b.slack;
-  const MeshContactTime r = find_first_contact(
+  const MeshContactResult r = find_first_contact(
       Bvh(a.mesh), Bvh(b.mesh),
       {.shell = b.motion, .field = a.motion, .model = MotionModel::kStraight}, {.margin = margin});
   return {r.status == MeshMotionStatus::kContact, a.is_rigid && b.is_rigid,

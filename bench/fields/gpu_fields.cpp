@@ -9,12 +9,12 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/build/build_nodes.h"
 #include "isotact/field/build/inside_rows.h"
-#include "isotact/field/models/compare_bricks.h"
 #include "isotact/field/texels/field_texels.h"
 #include "isotact/geometry/io/mesh_io.h"
 #include "isotact/gpu/build/field_builder.h"
 #include "isotact/gpu/core/program.h"
 
+#include "fields/compare_bricks.h"
 #include "support/data_folder.h"
 #include "support/measure.h"
 #include "support/report.h"

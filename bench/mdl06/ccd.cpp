@@ -10,9 +10,9 @@
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/queries/segments/exact_segment.h"
 
 #include "ccd_vertex_face.h"
+#include "mdl06/exact_segment.h"
 #include "support/data_folder.h"
 #include "support/report.h"
 

@@ -15,7 +15,6 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/mesh/predicates.h"
 #include "isotact/geometry/mesh/triangle.h"
-#include "isotact/queries/segments/exact_segment.h"
 
 namespace isotact::bench {
 namespace {

@@ -102,11 +102,11 @@ TEST_F(LoadShape, GivesPointsToWhatHasNone) {
                           .stored_field = stored,
                           .points = {.method = PointMethod::kNone}});
     const Shape shape = load_shape(file("bare.isotact"));
-    ASSERT_TRUE(shape.field() && shape.tree()) << name(stored);
+    ASSERT_TRUE(shape.can_have_field() && !shape.tree()) << name(stored);
+    EXPECT_GT(shape.points().point_count(), 200U);
     EXPECT_EQ(collide(shape, {}, shape, {.translation = {0.1, 0.05, 0}}).status,
               CollideStatus::kContact);
-    EXPECT_EQ(load_shape(file("bare.isotact"), {.points = 200}).tree()->point_count(), 200U);
-    EXPECT_FALSE(load_shape(file("bare.isotact"), {.points = 0}).tree());
+    EXPECT_EQ(load_shape(file("bare.isotact"), {.points = 200}).points().point_count(), 200U);
   }
   write_mesh(file("torus.obj"), small_torus());
   EXPECT_FALSE(load_shape(file("torus.obj"), {.resolution = 32, .points = 0}).tree());
@@ -116,8 +116,10 @@ TEST_F(LoadShape, GivesPointsToWhatHasNone) {
 
 TEST_F(LoadShape, KeepsPointsThatAreThere) {
   save("torus.isotact", {.field = {.resolution = 32}, .points = {.count = 123}});
-  const Shape shape = load_shape(file("torus.isotact"), {.points = 999});
+  const Shape shape = load_shape(file("torus.isotact"), {.points = 999, .report = &report_});
   EXPECT_EQ(shape.tree()->point_count(), 123U);
+  ASSERT_EQ(report_.warnings.size(), 1U);
+  EXPECT_NE(report_.warnings[0].find("points do nothing"), std::string::npos);
   // And the triangles, so that distances are exact.
   EXPECT_EQ(shape.surface().triangles.size(), small_torus().triangles.size());
   EXPECT_TRUE(distance(shape, {}, shape, {.translation = {0.5, 0, 0}}).exact);
@@ -144,9 +146,71 @@ TEST_F(LoadShape, TakesAMeshAlone) {
   Asset alone;
   alone.mesh = asset.mesh;
   save_asset(file("mesh.isotact"), alone);
-  const Shape torus = load_shape(file("mesh.isotact"));
+  const Shape torus = load_shape(file("mesh.isotact"), {.resolution = 32, .report = &report_});
+  EXPECT_TRUE(report_.warnings.empty());
   EXPECT_EQ(collide(torus, {}, torus, {}).status, CollideStatus::kContact);
   EXPECT_TRUE(distance(torus, {}, torus, {.translation = {0, 1, 0}}).exact);
+  // The field that it lacks is built as it is asked for.
+  const Shape built = Shape::from_mesh(small_torus(), {.field = {.resolution = 32}});
+  EXPECT_EQ(torus.brick_field().voxel_size(), built.brick_field().voxel_size());
+  EXPECT_EQ(
+      load_shape(file("mesh.isotact"), {.resolution = 32, .points = 77}).points().point_count(),
+      77U);
+  EXPECT_THROW(load_shape(file("mesh.isotact"), {.max_memory = 1000}).brick_field(), Error);
+}
+
+// Both ways from an asset to a shape are one.
+TEST_F(LoadShape, IsFromAsset) {
+  const TriangleMesh plate = make_box({0.1, 0.0005, 0.1});
+  const Asset asset = build_asset(plate, {.field = {.resolution = 32}}).asset;
+  save_asset(file("plate.isotact"), asset);
+  const Shape loaded = load_shape(file("plate.isotact")), made = Shape::from_asset(asset);
+  EXPECT_FALSE(made.warnings().empty());
+  EXPECT_EQ(loaded.warnings(), made.warnings());
+  ASSERT_TRUE(loaded.parts().mass && made.parts().mass);
+  EXPECT_EQ(loaded.mass().volume, made.mass().volume);
+  EXPECT_TRUE(loaded.parts().flat_mesh && made.parts().flat_mesh);
+  expect_same(loaded, made);
+  try {
+    Shape::from_asset(Asset{});
+    ADD_FAILURE() << "nothing is a shape";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("the asset: has neither a field, a mesh, "), 0U)
+        << error.what();
+  }
+}
+
+TEST_F(LoadShape, SettingsThatDoNothingAreWarnings) {
+  save("torus.isotact", {.field = {.resolution = 32}});
+  load_shape(file("torus.isotact"), {.unit = "mm",
+                                     .resolution = 64,
+                                     .voxel_size = 0.1,
+                                     .sign = SignMethod::kWinding,
+                                     .keep_thin = KeepThin::kReport,
+                                     .spacing = 0.1,
+                                     .report = &report_});
+  EXPECT_EQ(report_.warnings.size(), 6U);
+  write_mesh(file("torus.obj"), small_torus());
+  EXPECT_THROW(load_shape(file("torus.obj"), {.cache = CacheSettings{}, .on_demand = true}), Error);
+}
+
+// As a program that only measures distances wants it.
+TEST_F(LoadShape, BuildsOnDemand) {
+  write_mesh(file("torus.obj"), small_torus());
+  const Shape torus = load_shape(file("torus.obj"), {.resolution = 32, .on_demand = true});
+  EXPECT_FALSE(torus.field() || torus.tree());
+  EXPECT_TRUE(distance(torus, {}, torus, {.translation = {0, 1, 0}}).exact);
+  expect_same_bytes(torus.brick_field().buffer(),
+                    load_shape(file("torus.obj"), {.resolution = 32}).field()->buffer());
+}
+
+TEST_F(LoadShape, CoarseCellsAreAWarning) {
+  const AssetResult built = build_asset(small_torus(), {.field = {.resolution = 8, .padding = 3}});
+  ASSERT_FALSE(built.warnings.empty());
+  EXPECT_NE(built.warnings.back().find("larger than a quarter of the body"), std::string::npos);
+  save_asset(file("coarse.isotact"), built.asset);
+  load_shape(file("coarse.isotact"), {.report = &report_});
+  EXPECT_EQ(report_.warnings.back(), built.warnings.back());
 }
 
 // What is ignored is said, and shapes keep what was said.
@@ -229,6 +293,12 @@ TEST_F(LoadShape, TellsAssetsFromOtherFiles) {
   EXPECT_FALSE(is_asset(file("torus.obj")));
   EXPECT_FALSE(is_asset(file("short")));
   EXPECT_FALSE(is_asset(file("missing")));
+  try {
+    load_mesh(file("torus.isotact"));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("is an asset"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

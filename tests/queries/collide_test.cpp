@@ -395,7 +395,7 @@ TEST(Distance, PointsOutsideOfTheBoxAreLookedAtOnce) {
   EXPECT_NEAR(r.distance, 0.1, 2e-3);
   EXPECT_LE(r.lower_bound, r.distance);
   EXPECT_GT(r.lower_bound, r.distance - body.tree()->covering_radius() - 2e-3);
-  EXPECT_LT(r.values, 40000U);
+  EXPECT_LT(r.work.values, 40000U);
   const DistanceResult cut = distance(around, {}, body, {}, {.max_values = 100});
   EXPECT_EQ(cut.status, DistanceStatus::kGaveUp);
   EXPECT_LE(cut.lower_bound, 0.1);

@@ -280,7 +280,7 @@ TEST(ExactDistance, BallsInCubesAreAsDeepAsTheirDeepestPoint) {
     const Shape ball = Shape::from_analytic(SphereField{.radius = radius});
     for (const bool swap : {false, true}) {
       const DistanceResult r = swap ? distance(ball, {}, cube, {}) : distance(cube, {}, ball, {});
-      ASSERT_TRUE(r.exact && r.status == DistanceStatus::kDone) << radius << ' ' << r.tests;
+      ASSERT_TRUE(r.exact && r.status == DistanceStatus::kDone) << radius << ' ' << r.work.tests;
       // A point along the diagonal is nearest to the middle of the cube, in all directions alike.
       ASSERT_NEAR(r.distance, -(0.5 - radius / std::sqrt(3.0)), 4e-6);
       ASSERT_LE(r.lower_bound, -(0.5 - radius / std::sqrt(3.0)));
@@ -313,7 +313,7 @@ TEST(ExactDistance, RoundDepthsAreThoseOfTheDeepestSample) {
     ++deep;
     ASSERT_TRUE(r.exact);
     gave_up += r.status == DistanceStatus::kGaveUp ? 1 : 0;
-    most_tests = std::max(most_tests, r.tests);
+    most_tests = std::max(most_tests, r.work.tests);
     ASSERT_LE(r.lower_bound, r.distance);
     const bool done = r.status == DistanceStatus::kDone;
     ASSERT_TRUE(!done || r.distance - r.lower_bound < 8e-6 * size);

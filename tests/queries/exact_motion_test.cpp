@@ -129,16 +129,13 @@ TEST(ExactMotion, AsksAreAnsweredOrRefused) {
       Intersection{AnalyticSolid(BoxField{}), AnalyticSolid(SphereField{.radius = 0.6})});
   const BodyMotion fall = shift({0, 3, 0}, {0, 0, 0});
   EXPECT_THROW(continuous_collide(box, fall, both, {}, {.accuracy = Accuracy::kExact}), Error);
-  EXPECT_THROW(continuous_collide(box, fall, both, {}, {.want_distance = true}), Error);
-  EXPECT_FALSE(continuous_collide(box, fall, both, {}).exact);
+  EXPECT_FALSE(continuous_collide(box, fall, both, {}, {.want_distance = true}).exact);
   for (const ContinuousRequest& request :
-       {ContinuousRequest{.accuracy = Accuracy::kExact, .mode = Mode::kAll},
-        ContinuousRequest{.accuracy = Accuracy::kExact, .margin = -0.1},
+       {ContinuousRequest{.accuracy = Accuracy::kExact, .margin = -0.1},
         ContinuousRequest{.accuracy = Accuracy::kExact, .roles = Roles::kPointsOfA},
         ContinuousRequest{.accuracy = Accuracy::kExact, .method = Method::kSwept},
         ContinuousRequest{.time_tolerance = 0}, ContinuousRequest{.distance_tolerance = -1}})
     EXPECT_THROW(continuous_collide(box, fall, box, {}, request), Error);
-  EXPECT_FALSE(continuous_collide(box, fall, box, {}, {.mode = Mode::kAll}).exact);
   EXPECT_FALSE(continuous_collide(box, fall, box, {}, {.accuracy = Accuracy::kField}).exact);
   const ContinuousResult cut = continuous_collide(box, fall, box, {}, {.max_tests = 3});
   EXPECT_EQ(cut.status, ContinuousStatus::kGaveUp);
@@ -149,6 +146,77 @@ TEST(ExactMotion, AsksAreAnsweredOrRefused) {
   EXPECT_LE(near.lower_bound, 1);
   EXPECT_GE(near.distance, 1 - 1e-6);
   prepare(box, ContinuousRequest{});
+}
+
+// The triangles decide, and points tell their times: in one call what two would say.
+TEST(ExactMotion, AllPointsAndAnExactVerdictInOneCall) {
+  const Shape box = body_of(make_box({}));
+  const Shape ball = Shape::from_analytic(SphereField{.radius = 0.4});
+  const BodyMotion fall = shift({0.1, 3, 0.2}, {0.1, 0, 0.2});
+  const BodyMotion past = shift({0.1, 3, 0.2}, {0.1, 1.5, 0.2});
+  for (const Shape* other : {&box, &ball})
+    for (const BodyMotion& motion : {fall, past}) {
+      const ContinuousResult first = continuous_collide(*other, motion, box, {});
+      const ContinuousResult by_points = continuous_collide(
+          *other, motion, box, {}, {.accuracy = Accuracy::kField, .mode = Mode::kAll});
+      ContinuousScratch scratch;
+      ContinuousRequest request{.mode = Mode::kAll, .want_distance = true, .max_contacts = 5};
+      prepare(*other, request);
+      const ContinuousResult& all = continuous_collide(*other, motion, box, {}, request, scratch);
+      EXPECT_TRUE(all.exact && all.has_distance);
+      EXPECT_EQ(all.status, first.status);
+      EXPECT_EQ(all.time_of_contact, first.time_of_contact);
+      EXPECT_EQ(all.contact.point_on_a, first.contact.point_on_a);
+      EXPECT_EQ(all.intervals, by_points.intervals);
+      EXPECT_EQ(all.points.size(), by_points.points.size());
+      EXPECT_EQ(all.blind_depth, by_points.blind_depth);
+      EXPECT_GT(all.work.points + all.work.spheres, 0U);
+      EXPECT_GT(all.work.tests, 0U);
+      if (all.status == ContinuousStatus::kFree) {
+        EXPECT_TRUE(all.contacts.empty());
+        EXPECT_GT(all.lower_bound, 0.5);
+        continue;
+      }
+      EXPECT_EQ(all.distance, 0);
+      ASSERT_EQ(all.contacts.size(), 5U);
+      EXPECT_EQ(all.contacts[0].time, first.time_of_contact);
+      for (std::size_t i = 1; i < 5; ++i) EXPECT_GE(all.contacts[i].time, first.time_of_contact);
+      // The scratch serves again, for what is not exact as well.
+      request.roles = Roles::kPointsOfA;
+      EXPECT_FALSE(continuous_collide(*other, motion, box, {}, request, scratch).exact);
+      EXPECT_LT(all.distance, 0);  // by the field, inside
+    }
+}
+
+// Without triangles the distance is that of points and fields, as find_closest_approach has it.
+TEST(ExactMotion, DistancesByFields) {
+  const Shape ball =
+      Shape::from_field(AnyField{SphereField{{}, 1}}, {{-1, -1, -1}, {1, 1, 1}}, 0.05);
+  const BodyMotion past = shift({-5, 2.5, 0}, {5, 2.5, 0});
+  const ContinuousResult r = continuous_collide(ball, past, ball, {}, {.want_distance = true});
+  ASSERT_TRUE(r.has_distance && !r.exact && !r.distance_gave_up);
+  EXPECT_NEAR(r.distance, 0.5, 0.02);
+  EXPECT_NEAR(r.time_of_distance, 0.5, 0.05);
+  EXPECT_LE(r.lower_bound, r.distance);
+  EXPECT_NEAR(length(r.nearest.point_on_a - r.nearest.point_on_b), r.distance, 1e-3);
+  EXPECT_EQ(r.distance, find_closest_approach(ball, past, ball, {}).distance);
+  EXPECT_FALSE(continuous_collide(ball, past, ball, {}).has_distance);
+}
+
+// Cores of capsules that cross have no bound that would end the search for a distance.
+TEST(ExactMotion, TouchingRoundSolidsHaveTheMarginAsDistance) {
+  const Shape a = Shape::from_analytic(CapsuleField{{-1, 0, 0}, {1, 0, 0}, 0.2});
+  const Shape b = Shape::from_analytic(CapsuleField{{0, 0, -1}, {0, 0, 1}, 0.2});
+  const BodyMotion through = shift({0, 2, 0}, {0, -2, 0});
+  const ContinuousResult touch = continuous_collide(a, through, b, {}, {.want_distance = true});
+  ASSERT_EQ(touch.status, ContinuousStatus::kContact);
+  EXPECT_EQ(touch.distance, 0);
+  EXPECT_EQ(touch.time_of_distance, touch.latest_time);
+  const ContinuousResult near = continuous_collide(a, shift({0, 2, 0}, {0, 0.45, 0}), b, {},
+                                                   {.margin = 0.1, .want_distance = true});
+  ASSERT_EQ(near.status, ContinuousStatus::kContact);
+  EXPECT_LE(near.distance, 0.1);
+  EXPECT_NEAR(near.distance, 0.05, 1e-5);
 }
 
 }  // namespace

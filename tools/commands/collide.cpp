@@ -101,9 +101,9 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
         fmt::format("--method {} has no intervals: -o and --first are of swept", options.method));
   if (options.accuracy != "best" && (options.method == "idf" || is_depth))
     throw UsageError("--accuracy is of --method vps and swept");
-  if (options.accuracy == "exact" && (options.margin < 0 || options.roles != "both" ||
-                                      options.level >= 0 || options.max_nodes >= 0 ||
-                                      options.time_budget >= 0))
+  if (options.accuracy == "exact" &&
+      (options.margin < 0 || options.roles != "both" || options.level >= 0 ||
+       options.max_nodes >= 0 || options.time_budget >= 0))
     throw UsageError(
         "--accuracy exact takes no negative --margin, no --points-of, --level, --max-nodes or "
         "--time-budget: these are for points and fields");
@@ -187,8 +187,7 @@ void judge(const CollideOptions& options, const std::string& status,
            const std::optional<DistanceResult>& measured,
            const std::optional<ApproachResult>& nearest) {
   if (!measured) return judge(options, status, nearest ? nearest->lower_bound : kUnknown);
-  judge(options,
-        measured->exact ? name(compute_status(*measured, options.margin)) : status,
+  judge(options, measured->exact ? name(compute_status(*measured, options.margin)) : status,
         measured->lower_bound);
 }
 
@@ -219,9 +218,7 @@ double seconds_of(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-bool has_picture(const Pair& pair) {
-  return pair.a.can_have_points() && pair.b.can_have_field();
-}
+bool has_picture(const Pair& pair) { return pair.a.can_have_points() && pair.b.can_have_field(); }
 
 void draw(const CollideOptions& options, const Pair& pair, const ContinuousResult& result) {
   if (options.picture.empty()) return;
@@ -434,7 +431,7 @@ void run_collide(CollideOptions options) {
               "{} shows bodies with an end, and {} has none: give a flat box in its place",
               shown == &options.view ? "--view" : "--picture", *input));
   if (options.first_only && !options.output.empty())
-    throw UsageError("-o writes the intervals of all points, --first looks for one only");
+    throw UsageError("-o writes the intervals of all points, --first searches for one only");
   options.input.threads = options.common.thread_setting();
   options.input.points = static_cast<std::uint32_t>(options.points);
   options.input.keep_surface = !options.view.empty();

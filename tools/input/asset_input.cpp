@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "isotact/field/build/asset_report.h"
 #include "isotact/base/error.h"
+#include "isotact/field/build/asset_report.h"
 
 namespace isotact::tool {
 

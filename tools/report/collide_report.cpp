@@ -161,13 +161,12 @@ void print_report(const SweptReport& r) {
                                                r.unit.format(r.result.lower_bound),
                                                r.unit.format(r.result.distance)));
   else if (r.result.has_distance)
-    facts.emplace_back(
-        r.moves ? "closest approach" : "distance",
-        r.unit.format(r.result.distance) +
-            (r.moves ? with_exact(
-                           fmt::format(" at {:.4g} of the motion", r.result.time_of_distance),
-                           exact)
-                     : ""));
+    facts.emplace_back(r.moves ? "closest approach" : "distance",
+                       r.unit.format(r.result.distance) +
+                           (r.moves ? with_exact(fmt::format(" at {:.4g} of the motion",
+                                                             r.result.time_of_distance),
+                                                 exact)
+                                    : ""));
   if (exact && !r.first_only)
     facts.emplace_back(
         "unseen", "nothing; by points, nothing deeper than " + r.unit.format(r.result.blind_depth));

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "isotact/field/build/asset_report.h"
 #include "isotact/asset/cache.h"
 #include "isotact/export.h"
+#include "isotact/field/build/asset_report.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/io/asset.h"
 #include "isotact/field/voxmap/voxmap.h"

@@ -130,9 +130,9 @@ std::vector<std::string> list_idle_settings(const Asset& asset, const LoadSettin
 Shape load_asset_shape(const std::filesystem::path& path, const LoadSettings& settings) {
   const Asset asset = load_asset(path);
   LoadReport& report = *settings.report;
-  const FieldSettings field = asset.mesh ? field_settings(asset.mesh->mesh(), settings)
-                                         : FieldSettings{.max_memory = settings.max_memory,
-                                                         .threads = settings.threads};
+  const FieldSettings field =
+      asset.mesh ? field_settings(asset.mesh->mesh(), settings)
+                 : FieldSettings{.max_memory = settings.max_memory, .threads = settings.threads};
   const ShapeSettings later = shape_settings(field, settings);
   const Shape shape = Shape::from_asset(asset, later);
   report.warnings = shape.warnings();
@@ -217,12 +217,13 @@ Shape cook_shape(const AssetField& field, const LoadSettings& settings) {
   if (field.brick)
     parts.segment_index = field.index;
   else
-    parts.field = bake_field(field.field, {.lattice = make_brick_lattice(field.field.bounds(),
-                                                                         field.lattice.spacing),
-                                           .max_memory = limits.max_memory,
-                                           .threads = limits.threads,
-                                           .monitor = limits.monitor})
-                      .field;
+    parts.field =
+        bake_field(field.field,
+                   {.lattice = make_brick_lattice(field.field.bounds(), field.lattice.spacing),
+                    .max_memory = limits.max_memory,
+                    .threads = limits.threads,
+                    .monitor = limits.monitor})
+            .field;
   return Shape::from_parts(std::move(parts), shape_settings(limits, settings));
 }
 
@@ -256,6 +257,9 @@ bool is_asset(const std::filesystem::path& path) {
 LoadedMesh load_mesh(const std::filesystem::path& path, std::string_view unit,
                      const Monitor& monitor) {
   const double scale = unit.empty() ? 1.0 : metres_per_unit(unit);
+  if (is_asset(path))
+    throw Error({.file = path.string()},
+                "is an asset, which has been built already; a mesh is expected here");
   LoadedMesh loaded = read_mesh(path, {.scale = scale, .monitor = monitor});
   if (unit.empty())
     if (auto odd = find_implausible_size(bounds(loaded.mesh))) loaded.warnings.push_back(*odd);

@@ -69,7 +69,7 @@ Shape load_shape(const std::filesystem::path& path, const LoadSettings& settings
 // The second half of load_shape: of a mesh in metres. `unit` does not count. The report gets
 // warnings, in addition to those that it has.
 Shape cook_shape(const TriangleMesh& mesh, const LoadSettings& settings = {});
-// Of a field from another program. Points are sampled on its surface on first use.
+// The same of a field from another program. Points are sampled on its surface on first use.
 Shape cook_shape(const AssetField& field, const LoadSettings& settings = {});
 
 // True for a file that begins as an asset does. False for a file that cannot be read: the reader of

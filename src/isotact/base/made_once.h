@@ -3,8 +3,8 @@
 //   MadeOnce<Bvh> bvh;
 //   const Bvh& b = bvh.get([&] { return Bvh(mesh); });
 //
-// Threads that ask while it is being made wait. Making it may run parallel loops, also where the
-// threads that ask are chunks of one (run_isolated, parallel.h), and may ask for other values, as
+// Threads that ask while it is being made wait. Making it may run parallel loops, also if the
+// threads that ask are chunks of one (run_isolated, parallel.h). It may ask for other values, as
 // long as nothing asks in circles. If making it throws, the next thread tries again.
 #pragma once
 

@@ -28,7 +28,7 @@ class CancelToken {
 };
 
 // The progress callback and cancel token of a long operation; both may be empty. on_progress is
-// called from one thread at a time, not necessarily the caller's, and must not throw.
+// called from one thread at a time, which need not be the caller's. It must not throw.
 struct Monitor {
   std::function<void(const ProgressReport&)> on_progress{};
   const CancelToken* cancel = nullptr;

@@ -1,8 +1,8 @@
 // Types for structs that C++ and GLSL both read. Such a struct is written once, in a header that
 // C++ includes and that is embedded for shaders; docs/gpu.md says how to add one.
 //
-// C++ packs the members without gaps, so a struct must have none in GLSL either: put a vec2 or a
-// double at a multiple of 8 bytes, a vec3 or a vec4 at a multiple of 16, and a scalar behind a
+// C++ packs the members without gaps, so a struct must have none in GLSL either. Put a vec2 or a
+// double at a multiple of 8 bytes, a vec3 or a vec4 at a multiple of 16. Put a scalar behind a
 // vec3. tests/gpu/core/layout_test.cpp checks every struct by the rules of the standard and on the
 // GPU.
 #pragma once

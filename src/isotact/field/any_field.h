@@ -1,5 +1,5 @@
-// A field of any kind behind one type, for trees that are assembled at run time: those of a scene
-// file, or of a user who adds and cuts shapes one by one.
+// A field of any kind behind one type, for trees that are assembled at run time. Such a tree comes
+// from a scene file, or from a user who adds and cuts shapes.
 //
 //   AnyField body{SphereField{}};
 //   body = AnyField{Difference{body, AnyField{BoxField{}}}};

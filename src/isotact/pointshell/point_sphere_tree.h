@@ -180,10 +180,10 @@ class PointSphereTree {
   std::shared_ptr<const void> owner_;
 };
 
-// Returns a flaw of a buffer that claims to be a tree: the part and its index, in words. kHeader
-// also checks the links of all nodes, so that no traversal leaves the buffer or runs in circles.
-// kDeep (and kShallow) checks every point in all of its spheres. Cost: about ten nanoseconds per
-// node; deep checks take about ten more per point and level.
+// Returns a flaw of a buffer that claims to be a tree: the part and its index, in words. With
+// kHeader it also checks the links of all nodes, so that no traversal leaves the buffer or runs in
+// circles. With kDeep or kShallow it checks every point in all of its spheres. Cost: about ten
+// nanoseconds per node; deep checks take about ten more per point and level.
 std::optional<std::string> find_flaw_in_point_sphere_tree(std::span<const std::byte> buffer,
                                                           Check check = Check::kDeep);
 

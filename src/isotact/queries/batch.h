@@ -8,8 +8,7 @@
 //   const std::vector<Shape> links = ...;
 //   const std::vector<ShapePair> pairs{{0, 2}, {0, 3}, {1, 3}};
 //   const PoseBatch states{.bodies = links, .pairs = pairs, .world_from_body = poses};
-//   const auto rows = collide_batch(states, {.stop_at_first = true}, scratch);  // one row per
-//   state
+//   const auto rows = collide_batch(states, {.stop_at_first = true}, scratch);  // one per state
 //
 // Statuses, distances and bounds are those of single calls, bit for bit, for any number of threads.
 // The witness of Mode::kAny may be another one; it does not depend on the threads.

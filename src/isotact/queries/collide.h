@@ -4,8 +4,8 @@
 //   const CollideResult r = collide(gear, world_from_gear, ground, {});
 //   for (const Contact& c : r.contacts) ...
 //
-//   const bool touch = collide(a, {}, b, pose, {.mode = Mode::kAny}).status ==
-//   CollideStatus::kContact;
+//   const CollideResult any = collide(a, {}, b, pose, {.mode = Mode::kAny});
+//   if (any.status == CollideStatus::kContact) ...
 //
 //   CollideScratch scratch;  // in loops: no allocation after the first calls
 //   const CollideResult& r = collide(gear, world_from_gear, bunny, world_from_bunny, {}, scratch);
@@ -73,9 +73,9 @@ struct DepthRequest {
 // If a comment names a method, other methods throw Error for any value but the default.
 struct CollideRequest {
   // Whether the triangles decide if bodies touch; contacts and forces are the method's all the
-  // same. kBest: they do if both shapes can be exact (distance.h), with kAutomatic, both roles, a
-  // margin of 0 or more, and neither level nor budget. kExact: an Error otherwise. Loops of
-  // microseconds set kField.
+  // same. With kBest they do if both shapes can be exact (distance.h). The request must have
+  // kAutomatic, both roles, a margin of 0 or more, and neither level nor budget. With kExact
+  // anything else is an Error. Loops of microseconds set kField.
   Accuracy accuracy = Accuracy::kBest;
   // kAny: whether the bodies touch, and a witness. The search ends at the first one: two triangles
   // that cross, a part inside of the other body, or by the field a point in it. Which one that is
@@ -101,9 +101,10 @@ struct CollideRequest {
   // bound (field.h); distance() is better there, and takes longer.
   bool want_distance = false;
   bool want_force = false;  // kPoints; see CollideResult::has_force
-  // kField with kPoints, both roles, no level and no budget: kFree and kContact are then proved for
-  // the whole surfaces, by the covering radius and the field's error; what they leave in doubt is
-  // kUncertain. Without it the verdict is that of the points. It searches for the nearest point.
+  // For kField with kPoints, both roles, no level and no budget. It proves kFree and kContact for
+  // the whole surfaces, by the covering radius and the field's error. Anything that these leave in
+  // doubt is kUncertain. Without it the verdict is that of the points. It searches for the nearest
+  // point.
   bool want_certainty = false;
   // Boxes and triangles before the exact search gives up; 0: no limit. Only for exact verdicts.
   std::uint64_t max_tests = 0;
@@ -149,8 +150,8 @@ struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
   // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
   // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
-  // is the deepest point. kAny: it is where two triangles cross, with depth 0 and the normal of B's
-  // triangle, or a point of a part that is inside of the other body.
+  // is the deepest point. With kAny it is a point at which two triangles cross, with depth 0 and
+  // the normal of B's triangle. Or it is a point of a part that is inside of the other body.
   bool exact = false;
   Method method = Method::kPoints;  // that was used; never kAutomatic
   bool complete = true;             // no budget cut it short
@@ -177,8 +178,8 @@ struct CollideResult {
   double area = 0;  // Overlap area in m^2, averaged over both roles like force.
   // Metres; infinite if nothing is known. kPoints, kSwept: no part of a sampled surface goes deeper
   // into the other body unseen. It is the sum of covering radius and error of the field, the larger
-  // of both roles, and what a level or a budget left out. kIntersectionField, kDepthMap: a common
-  // part that holds a ball of this radius is not missed.
+  // of both roles, and the part that a level or a budget left out. With kIntersectionField and
+  // kDepthMap, no common part that contains a ball of this radius is missed.
   double blind_depth = 0;
   ShellWork work{};  // of kPoints
   // kIntersectionField: particles that moved, and those that met both bodies within the margin of
@@ -207,10 +208,10 @@ class CollideScratch {
 };
 
 // The result lives in the scratch, until its next use. Throws Error for two shapes without end, for
-// shapes that lack what the method needs and cannot get it, for methods that do not know the shape,
-// for settings out of range and poses that are not finite. The first call with a shape may make
-// parts of it (shape.h). Cost by kPoints: some microseconds apart, some tens in contact. kAny: some
-// ten nanoseconds far apart, some hundred to some thousand near and in contact.
+// shapes that lack what the method needs and cannot get it, and for methods that do not know the
+// shape. So it does for settings out of range and poses that are not finite. The first call with a
+// shape may make parts of it (shape.h). Cost by kPoints: some microseconds apart, some tens in
+// contact. kAny: some ten nanoseconds far apart, some hundred to some thousand near and in contact.
 const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideScratch& scratch);

@@ -113,7 +113,6 @@ void reset(ContinuousResult& result) {
   result.contact = result.nearest = {};
   result.blind_depth = result.path_error = 0;
   result.distance = result.lower_bound = result.time_of_distance = 0;
-  result.tests = 0;
 }
 
 SweptSettings settings_of(const ContinuousRequest& request) {

@@ -3,10 +3,10 @@
 //   const ContinuousResult r = continuous_collide(gear, gear_motion, bunny, at_rest(pose));
 //   if (r.status == ContinuousStatus::kContact) ... r.time_of_contact, r.contact ...
 //
-// By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
-// its mesh) or are a plane, sphere, capsule, box, cylinder, cone or torus: the first time at which
-// surfaces touch, never late. Cylinders, cones and tori count as touching at a distance of 6e-7 of
-// their radius.
+// By default the answer is exact: the first time at which surfaces touch, never late. Both shapes
+// must keep their triangles (from_mesh, or an asset with its mesh) or be simple solids: a plane,
+// sphere, capsule, box, cylinder, cone or torus. Cylinders, cones and tori count as touching at a
+// distance of 6e-7 of their radius.
 //
 // Otherwise the points of each body are swept through the field of the other (XB14). Points are not
 // the surface: `blind_depth` of the result bounds the depth of a contact that they miss.
@@ -76,6 +76,11 @@ struct TimedContact {
   Contact contact{};
 };
 
+// By points; and by exact searches.
+struct ContinuousWork : SweptWork {
+  std::uint64_t tests = 0;  // boxes and triangles that were tested
+};
+
 struct ContinuousResult {
   ContinuousStatus status = ContinuousStatus::kFree;
   // Whether the triangles decided. Status, times, contact and distance are then those of the whole
@@ -85,8 +90,8 @@ struct ContinuousResult {
   // If exact: they touch at this time or before, and not before time_of_contact.
   double latest_time = 0;
   // If exact: at time 0 a part of one body lies inside of the other one, and surfaces share no
-  // point. They are then in contact from the start, unless the other body is an open mesh: only its
-  // triangles count, and this is what its field takes for inside.
+  // point. They are then in contact from the start, unless the other body is an open mesh. Only its
+  // triangles count then, and this is what its field takes for inside.
   bool contained = false;
   Contact contact{};  // at time_of_contact
   // With kAll: points of A, then of B, each in order; and the earliest contacts in the order of
@@ -95,11 +100,11 @@ struct ContinuousResult {
   std::vector<SegmentInterval> intervals;
   std::vector<TimedContact> contacts;
   // Metres. No part of a surface that was sampled goes deeper into the other body, beyond the
-  // margin, unseen: the sum of the shell's covering radius, the field's error there and the path's;
-  // the larger of both roles. It says nothing about a body that was not sampled.
+  // margin, unseen. It is the sum of the shell's covering radius, the field's error there and the
+  // path's; the larger of both roles. It says nothing about a body that was not sampled.
   double blind_depth = 0;
   double path_error = 0;  // metres
-  SweptWork work{};
+  ContinuousWork work{};
   // If wanted: the least distance over the motion is at most `distance`, which `nearest` has at
   // time_of_distance, and at least lower_bound. Metres. Exact ones are 0 if the surfaces touch;
   // those of points are negative inside.
@@ -108,7 +113,6 @@ struct ContinuousResult {
   // Whether a limit ended that search: the bounds hold, but may be further apart than wanted.
   bool distance_gave_up = false;
   Contact nearest{};
-  std::uint64_t tests = 0;  // if exact: boxes and triangles that were tested
 };
 
 // Memory that is kept between calls. For one thread at a time, and best for one pair of shapes.
@@ -130,9 +134,9 @@ class ContinuousScratch {
   State* state_;
 };
 
-// Throws Error for two shapes without end, for shapes that lack what the roles need and cannot get
-// it, for other methods, and for motions and settings without sense. The first call with a shape
-// may make parts of it (shape.h). The result lives in the scratch, until its next use.
+// Throws Error for two shapes without end, and for shapes that lack what the roles need and cannot
+// get it. So it does for other methods, and for motions and settings without sense. The first call
+// with a shape may make parts of it (shape.h). The result lives in the scratch, until its next use.
 const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& motion_of_a,
                                            const Shape& b, const BodyMotion& motion_of_b,
                                            const ContinuousRequest& request,
@@ -141,9 +145,9 @@ ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_
                                     const BodyMotion& motion_of_b,
                                     const ContinuousRequest& request = {});
 
-// How near the points of either body come to the other's surface during the motion, by fields: the
-// nearer of the roles that the request wants and the shapes can take. Of the request, roles, motion
-// and path_tolerance count. Throws Error as continuous_collide does.
+// How near the points of either body come to the other's surface during the motion, by fields. The
+// nearer of the roles that the request wants and the shapes can take counts. Of the request, roles,
+// motion and path_tolerance count. Throws Error as continuous_collide does.
 ApproachResult find_closest_approach(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
                                      const BodyMotion& motion_of_b,
                                      const ContinuousRequest& request = {});

@@ -106,7 +106,7 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
     const ShellMotion motion{.shell = at_rest(of_points), .field = at_rest(of_field)};
     const ApproachResult nearest = detail::find_approach(
         points, field, motion, {.tolerance = request.tolerance, .max_values = request.max_values});
-    result.values += nearest.values;
+    result.work.values += nearest.values;
     if (nearest.status == ApproachStatus::kGaveUp) result.status = DistanceStatus::kGaveUp;
     result.lower_bound = std::min(result.lower_bound, nearest.lower_bound);
     if (nearest.distance >= result.distance) return;

@@ -4,9 +4,9 @@
 //   if (r.status == DistanceStatus::kDone) ... r.distance, r.contact.point_on_a ...
 //
 // By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
-// its mesh) or are a plane, sphere, capsule, box, cylinder, cone or torus. Otherwise the points of
-// each body are searched for the nearest to the other body's surface, in every role that the shapes
-// can take.
+// its mesh) or are simple solids. These are plane, sphere, capsule, box, cylinder, cone and torus.
+// Otherwise the points of each body are searched for the nearest to the other body's surface, in
+// every role that the shapes can take.
 //
 // "Further than 5 mm?": {.max_distance = 0.005, .want_depth = false} answers by an infinite
 // distance; pairs that are far apart end at their boxes, in less than a microsecond. "As near as
@@ -37,8 +37,8 @@ struct DistanceRequest {
   // is then an upper bound, and depths are not computed. 0: it ends where bodies touch.
   double near_enough = 0;
   // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` and its
-  // bounds are 0 there, unless a half-space is involved, or a sphere or capsule whose middle is
-  // outside of the other body. max_tests and the tolerances hold for this search, too.
+  // bounds are 0 there. Exceptions are half-spaces, and spheres and capsules whose middle is
+  // outside of the other body. The limit max_tests and the tolerances hold for this search, too.
   bool want_depth = true;
   // kExact: a translation that separates bodies that overlap. It takes some milliseconds.
   bool want_separation = false;
@@ -54,6 +54,11 @@ enum class DistanceStatus : std::uint8_t {
   kDone,
   kGaveUp,      // Stopped by a limit: the distance is between lower_bound and upper_bound.
   kNearEnough,  // Stopped by near_enough: upper_bound is at most that.
+};
+
+struct DistanceWork {
+  std::uint64_t values = 0;  // Field values that were read.
+  std::uint64_t tests = 0;   // Boxes and triangles that were tested, by exact searches.
 };
 
 struct DistanceResult {
@@ -80,9 +85,8 @@ struct DistanceResult {
   // Not set unless it was asked for and bodies overlap, or if no translation could be proved.
   bool has_separation = false;
   Vec3 separation{};
-  Contact contact{};         // the nearest points; its depth is -distance
-  std::uint64_t values = 0;  // Field values that were read.
-  std::uint64_t tests = 0;   // Boxes and triangles that were tested.
+  Contact contact{};  // the nearest points; its depth is -distance
+  DistanceWork work{};
 };
 
 // Memory that is kept between calls, for any shapes; answers stay the same. For one thread at a
@@ -104,9 +108,9 @@ class DistanceScratch {
 // Outside of a field's box the distance is known to within the covering radius of that body's
 // points. Shapes with an end may make points for that on first use (shape.h). Throws Error for two
 // shapes without end, for shapes that lack what the roles need, for methods that know no distance,
-// and for poses that are not finite. kExact: throws Error for shapes that neither keep triangles
-// nor are simple solids. Cost: some ten to some hundred microseconds apart, a millisecond or so for
-// the depth of an overlap; by the field some hundred microseconds to some milliseconds.
+// and for poses that are not finite. With kExact it throws Error for shapes that neither keep
+// triangles nor are simple solids. Cost: some ten to some hundred microseconds apart, a millisecond
+// or so for the depth of an overlap; by the field some hundred microseconds to some milliseconds.
 DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                         const Pose& world_from_b, const DistanceRequest& request,
                         DistanceScratch& scratch);

@@ -142,10 +142,10 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                          .memory = memory};
   const auto search = [&](const ExactSide& surface, const ExactSide& other) {
     if (request.max_tests > 0)
-      settings.max_tests =
-          std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
+      settings.max_tests = std::max<std::uint64_t>(
+          1, request.max_tests - std::min(request.max_tests, result.work.tests));
     const Deepest found = find_deepest(surface, other, settings);
-    result.tests += found.tests;
+    result.work.tests += found.tests;
     if (found.gave_up) result.status = DistanceStatus::kGaveUp;
     return found;
   };
@@ -191,10 +191,10 @@ void set_round_depth(DistanceResult& result, const ExactSide& a, const ExactSide
                          .absolute_tolerance = request.absolute_tolerance,
                          .max_tests = request.max_tests};
   if (request.max_tests > 0)
-    settings.max_tests =
-        std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
+    settings.max_tests = std::max<std::uint64_t>(
+        1, request.max_tests - std::min(request.max_tests, result.work.tests));
   const Deepest deepest = find_deepest_round(round, other, settings);
-  result.tests += deepest.tests;
+  result.work.tests += deepest.tests;
   if (deepest.gave_up) result.status = DistanceStatus::kGaveUp;
   result.distance = result.upper_bound = -deepest.depth;
   result.lower_bound = -std::max(deepest.bound, most);
@@ -250,7 +250,7 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
        .max_tests = request.max_tests});
   DistanceResult result;
   result.exact = true;
-  result.tests = found.tests;
+  result.work.tests = found.tests;
   result.status = found.gave_up ? DistanceStatus::kGaveUp : DistanceStatus::kDone;
   result.distance = result.upper_bound = found.distance - radii;
   result.lower_bound = found.lower_bound - radii;

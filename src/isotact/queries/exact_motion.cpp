@@ -60,7 +60,7 @@ Contact make_contact(const MotionRoles& roles, const Vec3& on_field, const Vec3&
   return c;
 }
 
-MeshContactTime find_first(const MotionRoles& roles, const MeshMotionSettings& settings) {
+MeshContactResult find_first(const MotionRoles& roles, const MeshMotionSettings& settings) {
   if (roles.field.half_space)
     return find_first_contact(*roles.field.half_space, roles.shell.triangles, roles.motion,
                               settings);
@@ -105,7 +105,7 @@ void set_distance(const MotionRoles& roles, const ContinuousRequest& request, do
   result.lower_bound = std::min(result.lower_bound, result.distance);
   result.time_of_distance = near.time;
   result.distance_gave_up = near.gave_up;
-  result.tests += near.tests;
+  result.work.tests += near.tests;
   const Vec3 apart = near.point_on_a - near.point_on_b;
   if (length_sq(apart) > 0)
     result.nearest =
@@ -135,10 +135,10 @@ void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const S
   result.blind_depth = result.path_error = 0;
   // Round solids are polygons here: with their error the time is early, but never late.
   const double error = roles.field.error + roles.shell.error;
-  const MeshContactTime first = find_first(roles, {.margin = request.margin + radii + error,
-                                                   .time_tolerance = request.time_tolerance,
-                                                   .max_tests = request.max_tests});
-  result.tests = first.tests;
+  const MeshContactResult first = find_first(roles, {.margin = request.margin + radii + error,
+                                                     .time_tolerance = request.time_tolerance,
+                                                     .max_tests = request.max_tests});
+  result.work.tests = first.tests;
   if (first.status == MeshMotionStatus::kContact) {
     result.status = ContinuousStatus::kContact;
     result.time_of_contact = first.time;

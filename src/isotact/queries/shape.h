@@ -5,8 +5,8 @@
 //   const Shape ground = Shape::from_analytic(PlaneField{});
 //
 // A query may need points of the surface, a field, or what is prepared from them. Parts that the
-// shape lacks are made when a query first needs them, once, whichever thread asks: this takes as
-// long as building them takes. prepare() of the query's header makes them beforehand.
+// shape lacks are made when a query first needs them, once, whichever thread asks. This takes as
+// long as building them takes. The function prepare() of the query's header makes them beforehand.
 #pragma once
 
 #include <cstdint>

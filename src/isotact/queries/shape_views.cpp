@@ -73,10 +73,10 @@ std::vector<std::string> describe_depth_limits(const Shape& shape, bool is_envir
     return {"is drawn as the surface of its field, not as the mesh that this is of"};
   }
   if (!is_environment) return {};
-  if (!closed) return {"is not closed: that a body lies within it cannot be told"};
+  if (!closed) return {"is not closed: whether a body lies within it is not known"};
   const SurfaceIntegrals sums = integrate_surface(shape.surface());
   if (sums.volume < -1e-12 * sums.volume_size)
-    return {"is turned inwards: it is taken for a room, free inside"};
+    return {"is turned inwards: its inside counts as free"};
   return {};
 }
 

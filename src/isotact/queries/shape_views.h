@@ -36,9 +36,9 @@ void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bo
 // pointshell alone, and for a mesh with triangles that are not finite.
 DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id);
 
-// Describes in words what depth maps show of a shape other than its body: without triangles the
-// surface of its field; of an environment (B of collide) that is open or turned inwards, the inside.
-// Empty for other shapes. Throws Error as depth_element does.
+// Describes in words how depth maps differ from the shape's body. Without triangles they show the
+// surface of its field. An environment (B of collide) may be open or turned inwards, and its inside
+// is then not known, or free. Empty for other shapes. Throws Error as depth_element does.
 std::vector<std::string> describe_depth_limits(const Shape& shape, bool is_environment);
 
 // The shape as the object of depth maps: seen along the direction that shows most of its surface.

@@ -1,4 +1,4 @@
-#include "isotact/field/models/compare_bricks.h"
+#include "fields/compare_bricks.h"
 
 #include <gtest/gtest.h>
 

@@ -9,12 +9,12 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/build/build_nodes.h"
 #include "isotact/field/build/inside_rows.h"
-#include "isotact/field/models/compare_bricks.h"
 #include "isotact/field/models/exact_field.h"
 #include "isotact/field/texels/field_texels.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/gpu/build/field_builder.h"
 
+#include "fields/compare_bricks.h"
 #include "gpu/gpu_fixture.h"
 
 namespace isotact {

@@ -9,7 +9,6 @@
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/mesh/triangle.h"
-#include "isotact/queries/segments/exact_segment.h"
 
 namespace isotact {
 namespace {

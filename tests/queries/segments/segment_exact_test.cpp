@@ -9,7 +9,8 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/mesh/predicates.h"
 #include "isotact/geometry/primitives/primitives.h"
-#include "isotact/queries/segments/exact_segment.h"
+
+#include "mdl06/exact_segment.h"
 
 namespace isotact {
 namespace {

@@ -93,7 +93,7 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
     const double world = i % 5 == 0 ? 1e4 : 0;  // metres from the origin
     for (BodyMotion* of : {&motion.shell, &motion.field})
       for (Pose* pose : {&of->from, &of->to}) pose->translation += Vec3{world, -world, 0};
-    const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
+    const MeshContactResult r = find_first_contact(a.bvh, b.bvh, motion);
     const double end = std::min(1.0, r.time);
     if (end > 0) {
       // Refined at minima, and just before the contact.
@@ -134,7 +134,7 @@ TEST(MeshMotion, MarginsAreKept) {
     const ShellMotion motion{.shell = motion_near_origin(random, b, far, false),
                              .field = motion_near_origin(random, a, far, false),
                              .model = MotionModel::kConstantRates};
-    const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion, {.margin = margin});
+    const MeshContactResult r = find_first_contact(a.bvh, b.bvh, motion, {.margin = margin});
     const double end = std::min(1.0, r.time);
     if (end > 0) {
       const auto at = [&](double time) { return distance_at(a, b, motion, time); };
@@ -159,7 +159,7 @@ TEST(MeshMotion, AllModelsAreKnown) {
                        .field = motion_near_origin(random, a, 2, false),
                        .model = kAllModels[i % 4]};
     motion.degree = 2 + i % 5;
-    const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
+    const MeshContactResult r = find_first_contact(a.bvh, b.bvh, motion);
     const MeshApproachResult near = find_closest_approach(a.bvh, b.bvh, motion);
     const double end = std::min(1.0, r.time);
     double least = std::numeric_limits<double>::infinity();
@@ -265,7 +265,7 @@ TEST(MeshMotion, HalfSpacesAreKnown) {
       return least;
     };
     const double margin = i % 4 == 0 ? 0.1 * b.size : 0;
-    const MeshContactTime r = find_first_contact(plane, b.bvh, motion, {.margin = margin});
+    const MeshContactResult r = find_first_contact(plane, b.bvh, motion, {.margin = margin});
     const MeshApproachResult near = find_closest_approach(plane, b.bvh, motion);
     const double end = std::min(1.0, r.time);
     double least = std::numeric_limits<double>::infinity();
@@ -296,10 +296,10 @@ TEST(MeshMotion, LimitsLeaveBounds) {
     const ShellMotion motion{.shell = motion_near_origin(random, a, 0.2, false),
                              .field = motion_near_origin(random, a, 0.2, false),
                              .model = MotionModel::kConstantRates};
-    const MeshContactTime whole = find_first_contact(a.bvh, a.bvh, motion);
+    const MeshContactResult whole = find_first_contact(a.bvh, a.bvh, motion);
     const MeshApproachResult near = find_closest_approach(a.bvh, a.bvh, motion);
     for (std::uint64_t most : {1U, 10U, 100U, 1000U}) {
-      const MeshContactTime r = find_first_contact(a.bvh, a.bvh, motion, {.max_tests = most});
+      const MeshContactResult r = find_first_contact(a.bvh, a.bvh, motion, {.max_tests = most});
       if (r.status == MeshMotionStatus::kGaveUp) {
         ASSERT_LE(r.time, whole.latest_time);
       } else {

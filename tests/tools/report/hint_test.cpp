@@ -90,9 +90,52 @@ TEST_F(Hints, ErrorsNameOptionsToo) {
                   .exit_code,
               0);
   }
-  const ProgramRun points = run({"collide", "a.isotact", "b.isotact"});
-  EXPECT_EQ(points.exit_code, 1);
-  EXPECT_FALSE(has(points.err, "::")) << points.err;
+  const std::vector<std::vector<std::string>> of_points{
+      {"collide", "a.isotact", "b.isotact"},
+      {"distance", "a.isotact", "b.isotact"},
+      {"collide", "a.isotact", "b.obj", "--method", "idf"},
+      {"collide", "a.isotact", "b.obj", "--method", "depth"},
+      {"collide", "a.isotact", "b.isotact", "--to-pose-b", "xyz=1,0,0"}};
+  for (const std::vector<std::string>& words : of_points) {
+    const ProgramRun points = run(words);
+    EXPECT_EQ(points.exit_code, 1);
+    EXPECT_FALSE(has(points.err, "::")) << points.err;
+    EXPECT_TRUE(has(points.err, "(build its mesh with a field: isotact build MESH -o ASSET)"))
+        << points.err;
+  }
+  for (const char* verb : {"collide", "distance"}) {
+    const ProgramRun planes = run({verb, "plane", "plane"});
+    EXPECT_EQ(planes.exit_code, 1);
+    EXPECT_TRUE(has(planes.err, "in place of a plane)")) << planes.err;
+  }
+  // Points do for all but the two methods above.
+  for (const char* method : {"vps", "swept"}) {
+    const ProgramRun r = run({"collide", "a.isotact", "b.obj", "--method", method});
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+  }
+}
+
+TEST_F(Hints, AnAssetIsNoMesh) {
+  ASSERT_EQ(run({"make", "box", "-o", "box.obj"}).exit_code, 0);
+  ASSERT_EQ(run({"build", "box.obj", "-o", "box.isotact", "--resolution", "16"}).exit_code, 0);
+  const ProgramRun r = run({"build", "box.isotact", "-o", "again.isotact"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_TRUE(has(r.err, "box.isotact: is an asset")) << r.err;
+}
+
+TEST_F(Hints, ExactVerdictsRefuseOptionsOfPoints) {
+  ASSERT_EQ(run({"make", "box", "-o", "box.obj"}).exit_code, 0);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--level", "3"},
+                                               {"--margin", "-1"},
+                                               {"--points-of", "a"},
+                                               {"--max-nodes", "5"},
+                                               {"--time-budget", "5"}}) {
+    std::vector<std::string> words{"collide", "box.obj", "box.obj", "--accuracy", "exact"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramRun r = run(words);
+    EXPECT_EQ(r.exit_code, 2) << more[0] << r.err;
+    EXPECT_TRUE(has(r.err, more[0])) << r.err;
+  }
 }
 
 TEST_F(Hints, NoOptionIsIgnored) {

@@ -34,10 +34,10 @@ struct ToolPath {
   double duration() const { return keys.back().time - keys.front().time; }
 };
 
-// Both throw Error, with the line, for a wrong header, a missing or extra column, a number that is
-// malformed or not finite, positions beyond 1e6 m, times that do not ascend, a quaternion that is
-// not unit within 1e-6 (within that it is normalised), and an empty table. Memory is proportional
-// to the text; read_tool_path accepts at most 256 MB.
+// Both throw Error, with the line, for a wrong header, a missing or extra column, and an empty
+// table. So they do for numbers that are malformed or not finite, positions beyond 1e6 m, and times
+// that do not ascend. A quaternion must be unit within 1e-6, and is then normalised. Memory is
+// proportional to the text; read_tool_path accepts at most 256 MB.
 ToolPath parse_tool_path(std::string_view text, const std::string& file_name = "path");
 ToolPath read_tool_path(const std::filesystem::path& file);
 // Returns text that parse_tool_path reads back to the last bit, except for that normalisation.

@@ -1,8 +1,8 @@
 // A rigid body: its mass, its state, and its motion through one step.
 //
 // The state is the position of the centre of mass, the rotation, and both momenta. Since momenta
-// are the state, free flight conserves both to the last bit of a sum for a body of any shape, and
-// the gyroscopic torque needs no term of its own.
+// are the state, free flight conserves both to the last bit of a sum for a body of any shape. The
+// gyroscopic torque needs no term of its own.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct BodyMass {
   Mat3 inverse_inertia = identity3();
 };
 
-// Throws Error if the mass is not positive or no body can have the inertia: it must be positive
+// Throws Error if the mass is not positive or no body can have the inertia. It must be positive
 // definite, and its principal moments must satisfy the triangle inequality up to rounding.
 BodyMass make_body_mass(double mass, const Vec3& center, const Mat3& inertia);
 // The mass of a solid of the given density (kg/m^3). Throws Error if there is no solid.

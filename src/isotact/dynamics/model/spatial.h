@@ -1,5 +1,5 @@
-// Twists and wrenches of rigid bodies about a reference point, and the symmetric 6 x 6 matrix that
-// maps one to the other: the stiffness of a contact as the whole body sees it.
+// Twists and wrenches of rigid bodies about a reference point. A symmetric 6 x 6 matrix maps one to
+// the other: the stiffness of a contact as the whole body sees it.
 #pragma once
 
 #include "isotact/base/mat3.h"

@@ -181,17 +181,15 @@ void World::State::check_roles() const {
     return {};
   };
   if (const auto pair = find_pair(without_field))
-    throw Error(
-        fmt::format("bodies '{}' and '{}' cannot touch: both are pointshells, and one needs a "
-                    "field; make it by "
-                    "Shape::from_mesh, Shape::from_field or from an asset with a field, or call "
-                    "World::ignore_pair",
-                    bodies[pair->a].settings.name, bodies[pair->b].settings.name));
+    throw Error(fmt::format("bodies '{}' and '{}' cannot touch: both are pointshells, and one "
+                            "needs a field, unless the pair is ignored",
+                            bodies[pair->a].settings.name, bodies[pair->b].settings.name),
+                Hint::kField);
   if (const auto pair = find_pair(without_points))
-    throw Error(fmt::format(
-        "bodies '{}' and '{}' cannot touch: both are without end, and one needs points; cut it, as "
-        "in Shape::from_analytic(Intersection{{solid, BoxField{{}}}}), or call World::ignore_pair",
-        bodies[pair->a].settings.name, bodies[pair->b].settings.name));
+    throw Error(fmt::format("bodies '{}' and '{}' cannot touch: both are without end, and one "
+                            "needs points, unless the pair is ignored",
+                            bodies[pair->a].settings.name, bodies[pair->b].settings.name),
+                Hint::kBounds);
 }
 
 const WorldSettings& World::settings() const { return state_->settings; }

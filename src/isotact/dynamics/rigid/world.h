@@ -63,18 +63,19 @@ struct PairSides {
   ForceSolve solve = ForceSolve::kImplicit;
 };
 // Returns a material that is stable by default (docs/dynamics.md has the reasons). A stiffness of 0
-// is chosen by mass and step: with the whole surface inside, K h^2 / m is 100 for implicit steps
-// and 0.25, the stability limit, for explicit ones. The damper is then limited by the step as well.
+// is chosen by mass and step. With the whole surface inside, K h^2 / m is 100 for implicit steps.
+// For explicit ones it is 0.25, the stability limit. The damper is then limited by the step as
+// well.
 ContactMaterial pair_material(const PairSides& sides);
 
 struct BodySettings {
   std::string name{};
   BodyKind kind = BodyKind::kDynamic;
   // Two bodies touch if one has points and the other a field. A body has the points that its shape
-  // was made with; the first step makes them for analytic bodies that are dynamic, and for dynamic
-  // bodies that could not touch another body otherwise. The step throws Error for a pair with a
-  // dynamic body that cannot touch (two pointshells, two shapes without end), unless ignore_pair
-  // names it. None: the body touches nothing.
+  // was made with. The first step makes them for dynamic bodies that are analytic, and for those
+  // that could not touch another body otherwise. The step throws Error for a pair with a dynamic
+  // body that cannot touch (two pointshells, two shapes without end), unless ignore_pair names it.
+  // None: the body touches nothing.
   std::optional<Shape> shape{};
   BodyMass mass{};
   Pose pose{};  // world_from_body
@@ -88,9 +89,10 @@ struct BodySettings {
 enum class ImpactRule : std::uint8_t {
   kOff,
   kFlagged,  // Bodies with `fast` set.
-  // Also bodies that move by more than a tenth of their size in a step, or by more than half of the
-  // greatest inner depth of one of the two (thin walls). Also contacts that begin faster than twice
-  // what gravity adds in a step, if the library chose the stiffness of both bodies (0).
+  // Also bodies that move by more than a tenth of their size in a step. The same holds for more
+  // than half of the greatest inner depth of one of the two (thin walls). Also contacts that begin
+  // faster than twice what gravity adds in a step, if the library chose the stiffness of both
+  // bodies (0).
   kAuto,
 };
 

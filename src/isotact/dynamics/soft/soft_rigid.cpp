@@ -59,10 +59,9 @@ void SoftWorld::State::check_rigid(const World& world) const {
   for (BodyId id = 0; id < world.body_count(); ++id) {
     const BodySettings& s = world.body_settings(id);
     if (s.shape && !s.shape->can_have_field())
-      throw Error(fmt::format(
-          "soft bodies cannot touch body '{}': a pointshell alone has no field; make its shape by "
-          "Shape::from_mesh, Shape::from_field or from an asset with a field",
-          s.name));
+      throw Error(fmt::format("soft bodies cannot touch body '{}': a pointshell alone has no field",
+                              s.name),
+                  Hint::kField);
   }
 }
 

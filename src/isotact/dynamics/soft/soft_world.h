@@ -138,9 +138,10 @@ class SoftWorld {
   SoftWorld& operator=(SoftWorld&&) noexcept;
   ~SoftWorld();
 
-  // Throws Error for a mesh without triangles or with unused vertices, numbers that are negative or
-  // not finite, pressure in an open body, a body that starts outside the cube, and a body that is
-  // too stiff for Verlet at this step (the message names the largest stable step).
+  // Throws Error for a mesh without triangles or with unused vertices, and for numbers that are
+  // negative or not finite. So it does for pressure in an open body, and for a body that starts
+  // outside the cube. If a body is too stiff for Verlet at this step, the message names the largest
+  // stable step.
   SoftId add_body(const SoftBodySettings& settings);
   const SoftWorldSettings& settings() const;
   std::size_t body_count() const;

@@ -63,8 +63,8 @@ class FieldBuild {
             : detail::compute_sparse_distance(lattice_, settings_, off) * lattice_.spacing;
     std::vector<float> values =
         distances.compute_coarse({.sparse_from = static_cast<float>(sparse_from),
-                               .shift = is_signed ? 0 : static_cast<float>(offset_)},
-                              settings_.monitor);
+                                  .shift = is_signed ? 0 : static_cast<float>(offset_)},
+                                 settings_.monitor);
     std::optional<detail::RowCrossings> rows;
     if (is_signed) {
       step("signs", 2);

@@ -83,9 +83,9 @@ struct FieldReport {
   };
   Measured measured{};
   ThinReport thin{};
-  // The region with a winding number above 1, since parts overlap or are nested: cubic metres, as
-  // sampled by lines a cell apart, and its share of all that the surface encloses. Less than 8
-  // cells or 1e-4 of the body count as none: folds and slivers.
+  // The region with a winding number above 1, since parts overlap or are nested. It is in cubic
+  // metres, as sampled by lines a cell apart, and as a share of all that the surface encloses. Less
+  // than 8 cells or 1e-4 of the body count as none: folds and slivers.
   double overlap_volume = 0, overlap_share = 0;
   std::string device = "cpu";  // Or the name of the device that computed the distances.
   double seconds = 0;
@@ -102,8 +102,8 @@ struct FieldResult {
 };
 
 // Throws Error for settings that cannot be met, a mesh without usable triangles, and a memory limit
-// that would not suffice (before allocating, with the figure that would, and with `accuracy` what
-// can be reached within the limit). Throws Cancelled if the
+// that would not suffice. That last message comes before allocating, with the figure that would
+// suffice; with `accuracy` it has what can be reached within the limit. Throws Cancelled if the
 // monitor's token was set. The result has the same bytes for any number of threads. If cells are
 // refined without a memory limit, the limit is 4 GB. If the cells that would keep everything do not
 // fit, the report says so, with the parts that are still lost.
@@ -126,10 +126,10 @@ FieldPlan plan_field(const TriangleMesh& mesh, const FieldSettings& settings = {
 Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings = {});
 
 // The second half: from a prepared surface, on a lattice of the caller's choice. Its cells must be
-// a multiple of 8 along each axis. Its box must reach at least band + 2 cells beyond the surface
-// (and beyond its shell; 3 if it may grow to keep thin walls), and `range` + 2 cells. The settings'
-// resolution, voxel size, accuracy and padding are ignored, and cells are not refined to keep thin
-// walls.
+// a multiple of 8 along each axis. Its box must reach at least band + 2 cells and `range` + 2 cells
+// beyond the surface, and beyond its shell. It is 3 in place of 2 if the body may grow to keep thin
+// walls. The settings' resolution, voxel size, accuracy and padding are ignored, and cells are not
+// refined to keep thin walls.
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings);
 

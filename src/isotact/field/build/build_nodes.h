@@ -16,9 +16,9 @@ struct DenseGridResult {
   double seconds = 0;
 };
 
-// Band and tolerance of the settings affect only the space around the mesh, and thin walls are not
-// searched for. max_memory is for the samples, beside the mesh and its hierarchy. Throws as
-// build_field does. The result has the same bytes for any number of threads. Cost on one thread:
+// Band and tolerance of the settings affect only the space around the mesh. Thin walls are not
+// searched for. The limit max_memory is for the samples, beside the mesh and its hierarchy. Throws
+// as build_field does. The result has the same bytes for any number of threads. Cost on one thread:
 // 0.1 to 0.4 microseconds per node.
 DenseGridResult build_dense_grid(const TriangleMesh& mesh, const FieldSettings& settings = {});
 

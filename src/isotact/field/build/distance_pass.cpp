@@ -175,7 +175,8 @@ void DistancePass::find_packets(const CoarseRule& rule, std::int32_t stride, con
   });
 }
 
-std::vector<float> DistancePass::compute_coarse(const CoarseRule& rule, const Monitor& monitor) const {
+std::vector<float> DistancePass::compute_coarse(const CoarseRule& rule,
+                                                const Monitor& monitor) const {
   std::vector<float> values(count(coarse_nodes()));
   if (rule.sparse_from > 0) find_packets(rule, 2, monitor, values);
   find_packets(rule, 1, monitor, values);
@@ -356,7 +357,7 @@ DistanceStage::DistanceStage(const TriangleMesh& mesh, const Lattice& lattice,
 }
 
 std::vector<float> DistanceStage::compute_coarse(const DistancePass::CoarseRule& rule,
-                                              const Monitor& monitor) {
+                                                 const Monitor& monitor) {
   if (pass_) return pass_->compute_coarse(rule, monitor);
   std::vector<float> values = on_device_->compute_coarse(monitor);
   const auto h = static_cast<float>(lattice_.spacing);

@@ -126,7 +126,7 @@ struct EditableField::State {
   EditReport apply(Surface after) {
     const SignReport &was = surface.report, &is = after.report;
     if (was.method != is.method || was.shell_offset != is.shell_offset) {
-      std::string reason = "the sign is found in another way now: " + is.reason;
+      std::string reason = "the sign is found by another rule now: " + is.reason;
       return rebuild_all(std::move(after), std::move(reason));
     }
     const detail::SurfaceChange change = detail::compute_change(surface.mesh, after.mesh);

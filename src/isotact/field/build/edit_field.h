@@ -48,10 +48,10 @@ struct EditReport {
   std::uint64_t header_before = 0;  // hash_bytes of the header of the field before.
 };
 
-// Contains mesh, field, and the data that edits need: the hierarchy (some 160 bytes per triangle)
-// and the crossings of grid lines with the surface (some 20 bytes per line). Two threads must not
-// use it at once. The field may be copied and read by any thread, and copies of earlier fields stay
-// unchanged.
+// Contains mesh, field, and the data that edits need. These are the hierarchy (some 160 bytes per
+// triangle) and the crossings of grid lines with the surface (some 20 bytes per line). Two threads
+// must not use it at once. The field may be copied and read by any thread, and copies of earlier
+// fields stay unchanged.
 class EditableField {
  public:
   // The lattice is the one of a build from this mesh and does not change later: leave padding if

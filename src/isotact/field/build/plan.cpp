@@ -209,7 +209,7 @@ void check_room(const Lattice& l, const Surface& surface, double band, double of
           needed.upper[axis] + reach <= box.upper[axis]))
       throw Error(
           fmt::format("the surface comes nearer than {:.3g} m to the sides of the field's "
-                      "box: it needs {} cells of room around it, and that of its shell",
+                      "box: it needs {} cells of space around it, and that of its shell",
                       reach, band + 2));
 }
 

@@ -1,5 +1,5 @@
 // Parts of a body that a field loses. If a body is thinner than a cell, no node may lie in it, and
-// the trilinear samples do not represent it at all: a sheet of paper or a wire is missing from a
+// the trilinear samples do not represent it at all. A sheet of paper or a wire is missing from a
 // field of centimetres.
 //
 // The following bound is proved. On the middle plane of a flat wall of thickness w, the samples
@@ -13,9 +13,9 @@
 // Sharp edges and corners recede as well, and are no loss. Consider a wedge or cone of half-angle
 // a, and the ball of radius r that is large enough for a node in it. It leaves (1 / sin a - 1) r of
 // the tip bare. Here r is less than h / sqrt(2) for edges (nodes lie no further from the lines of a
-// square grid) and h sqrt(3) / 2 for corners: 0.3 cells for a right-angled edge, 0.64 for a cube's
-// corner. A tip that is bare by more than 1.25 cells was sharper than 42 degrees as an edge, 48 as
-// a cone.
+// square grid) and h sqrt(3) / 2 for corners. That is 0.3 cells for a right-angled edge, 0.64 for a
+// cube's corner. A tip that is bare by more than 1.25 cells was sharper than 42 degrees as an edge,
+// 48 as a cone.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@
 
 namespace ISOTACT_PUBLIC isotact {
 
-// Films are parts whose greater half is thinner than this share of a cell, if all of them together
-// are less than kFilmShare of the surface: folds of a mesh and the like. Finer cells cannot keep
-// them within reason (a hundred times the memory and more), so they are reported separately and
-// have no effect. A body that is as thin in large parts is made of such walls, and those count.
+// Films are folds of a mesh and the like: parts whose greater half is thinner than this share of a
+// cell. All of them together are less than kFilmShare of the surface. Finer cells cannot keep them
+// within reason (a hundred times the memory and more), so they are reported separately and have no
+// effect. A body that is as thin in large parts is made of such walls, and those count.
 inline constexpr double kFilmCells = 0.125, kFilmShare = 0.01;
 
 // A connected part of the surface, no smaller than a cell, that the field has lost.
@@ -97,9 +97,9 @@ struct ThinSettings {
 // Adjacent lost pieces form a part, which counts if it is as large as a cell. The part extends as
 // far as no solid lies half a cell behind the surface. The shell is the wall of an unsigned
 // surface. The hierarchy must be that of the surface. Cost on one thread: some 10 ns per square
-// cell and 20 ns per triangle, and a microsecond for each piece at an edge or in a thin part. At
-// most 32768 of those are tested, evenly spread if there are more. The result is the same for any
-// number of threads.
+// cell and 20 ns per triangle. A piece at an edge or in a thin part takes a microsecond. At most
+// 32768 of those are tested, evenly spread if there are more. The result is the same for any number
+// of threads.
 ThinReport find_thin_features(const BrickField& field, const Surface& surface, const Bvh& bvh,
                               const ThinSettings& settings = {});
 

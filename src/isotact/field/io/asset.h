@@ -71,11 +71,11 @@ struct AssetReadSettings {
   // whatever their size, and their pages are read when they are first touched. Dense grids and
   // voxmaps are still copied or checked as a whole. Checked are header, table, padding, the
   // sections of up to 64 KiB, and the parts of larger fields that keep queries inside of the buffer
-  // (Check::kHeader). A mesh is checked in full by the first query that needs it. Not checked
-  // are the checksums of large sections, and that the numbers of fields are finite and agree: a
-  // damaged file may give wrong distances until verify_asset has passed it.
-  // Hazard: if another process truncates the file while it is mapped, reading the lost part kills
-  // this process (SIGBUS). write_asset replaces files and is safe; cp over a mapped file is not.
+  // (Check::kHeader). A mesh is checked in full by the first query that needs it. Not checked are
+  // the checksums of large sections, and that the numbers of fields are finite and agree. A damaged
+  // file may give wrong distances until verify_asset has passed it. Hazard: if another process
+  // truncates the file while it is mapped, reading the lost part kills this process (SIGBUS). The
+  // function write_asset replaces files and is safe; cp over a mapped file is not.
   bool map = false;
   // Compressed voxmap layers are the only section that takes more memory than its bytes in the
   // file. They also take time for each voxel, even if the file is mapped. A few hundred bytes may

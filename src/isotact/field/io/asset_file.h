@@ -1,5 +1,6 @@
 // The container of `.isotact` files: a header, a table, and sections of bytes with a checksum each.
-// docs/formats.md specifies it to the byte. asset.h defines the contents of the sections.
+// The page docs/formats.md specifies it to the byte, and asset.h defines the contents of the
+// sections.
 //
 // Every byte of a file is covered by a checksum or must be zero, and the same sections have only
 // one encoding: no byte can change unnoticed. Nothing here is trusted before it was checked, and

@@ -183,7 +183,7 @@ void sample_field(const BrickField& field, std::span<const Vec3f> points, std::s
                   std::span<Vec3f> gradients, Threads threads = {});
 
 // Bounds of the true distance at many points: distance_bounds, and upper bounds of its size from a
-// descent to the surface, which is as near as the nearest exact samples on its path say. Away from
+// descent to the surface. It is as near as the nearest exact samples on that path say. Away from
 // edges both lie within a fraction of a cell. Sizes must agree. Cost: some microseconds per point.
 void sample_bounds(const BrickField& field, std::span<const Vec3> points,
                    std::span<Interval> bounds, Threads threads = {});

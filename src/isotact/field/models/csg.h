@@ -197,8 +197,8 @@ struct Placed {
     return turned(box, [&](const Vec3& p) { return transform_point(world_from_field, p * scale); });
   }
   double lipschitz() const { return field.lipschitz(); }
-  // Two bounds, of which the better one is used: that of the axis-aligned box around the rotated
-  // one, and Lipschitz's from the middle, which does not depend on rotation.
+  // There are two bounds, and the better one is used: that of the axis-aligned box around the
+  // rotated one, and Lipschitz's from the middle. The latter does not depend on rotation.
   Interval range(const Aabb& box) const {
     if (!is_finite(box.lower) || !is_finite(box.upper)) {
       const Interval r = field.range(all_of_space());

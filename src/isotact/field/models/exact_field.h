@@ -22,8 +22,8 @@ namespace ISOTACT_PUBLIC isotact {
 // Points are rounded to float first, so the contract is exact at points that are floats. Elsewhere
 // the value is that of the nearest such point, with an error of up to 2^-23 of the point's distance
 // from the origin. It is piecewise constant at that scale, and |value(p) - value(q)| may be more
-// than |p - q| by twice as much. distance_bounds and range allow for it; code that relies on
-// lipschitz() must add it.
+// than |p - q| by twice as much. The functions distance_bounds and range allow for it; code that
+// relies on lipschitz() must add it.
 class ExactField {
  public:
   // Needs a Surface as prepare_surface returns it. Cost: that of a WindingTree.

@@ -1,7 +1,7 @@
-// A narrow-band level set, as OpenVDB and NanoVDB keep them: distances at the nodes near the
-// surface, in blocks of 8^3, and a constant, the background, with the right sign elsewhere. Here it
-// is the intermediate form for their files (adapters/openvdb) and a Field of its own; it needs none
-// of their code.
+// A narrow-band level set, as OpenVDB and NanoVDB keep them. It has distances at the nodes near the
+// surface, in blocks of 8^3. Elsewhere it has a constant, the background, with the right sign. Here
+// it is the intermediate form for their files (adapters/openvdb) and a Field of its own; it needs
+// none of their code.
 //
 // Between nodes the field is trilinear. Beyond the background it stays at plus or minus that value,
 // even if nodes contain more: their neighbours do not, and the field would jump. It is a lower

@@ -212,16 +212,16 @@ double voxmap_build_bytes(const Lattice& lattice, VoxmapEncoding encoding);
 // rule of sign (ExactField at one of its voxels). So cavities are outside, nested parts follow
 // Surface::nested, and the map agrees with every field built of the same surface.
 //
-// An unsigned surface is the shell: its surface voxels are those whose centres are within half a
-// diagonal of the points at shell_offset (a few more than it touches; the bounds of layers are
-// valid), at the cost of a search for every voxel. Scaled and support keep the field's value there,
-// the distance to the triangles less the offset. Deep between two sheets this is nearer to zero
-// than the distance to the shell's surface, which layers count. It needs kExact (Error).
+// An unsigned surface is the shell. Its surface voxels are those whose centres are within half a
+// diagonal of the points at shell_offset: a few more than it touches, with valid bounds of layers.
+// This costs a search for every voxel. Scaled and support keep the field's value there, the
+// distance to the triangles less the offset. Deep between two sheets this is nearer to zero than
+// the distance to the shell's surface, which layers count. It needs kExact (Error).
 //
-// Throws Error for a surface that extends beyond the lattice, an unusable lattice, numbers that do
-// not fit (scaled: with the p that would), and a memory limit that would not suffice. Throws
-// Cancelled if the monitor's token was set. The result has the same bytes for any number of
-// threads.
+// Throws Error for a surface that extends beyond the lattice, an unusable lattice, and a memory
+// limit that would not suffice. So it does for numbers that do not fit (scaled: with the p that
+// would). Throws Cancelled if the monitor's token was set. The result has the same bytes for any
+// number of threads.
 VoxmapResult build_voxmap(const Surface& surface, const Lattice& lattice,
                           const VoxmapSettings& settings = {});
 

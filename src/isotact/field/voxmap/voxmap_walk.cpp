@@ -22,7 +22,8 @@ std::size_t place_of(const Index3& cells, const Index3& voxel) {
 
 // Towards the surface, by central differences of the layers' numbers, one-sided at the faces of the
 // grid. Zero on ridges.
-Vec3 compute_descent(std::span<const std::int16_t> layers, const Index3& cells, const Index3& voxel) {
+Vec3 compute_descent(std::span<const std::int16_t> layers, const Index3& cells,
+                     const Index3& voxel) {
   Vec3 descent;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     Index3 lower = voxel, upper = voxel;

@@ -326,7 +326,7 @@ detail::PairTouch::PairTouch(const Bvh& a, const Bvh& b, const Pose& a_from_b, d
 
 bool detail::PairTouch::are_boxes_apart() const {
   return compute_box_gap(to_double(a_.bounds()), to_double(b_.bounds()), Placement(a_from_b_),
-                      rounding_) > reach_;
+                         rounding_) > reach_;
 }
 
 bool detail::PairTouch::touches_at(const PairHint& hint) {

@@ -37,7 +37,7 @@ class WindingTree {
 // second order, the rest exactly. At 2, all tested numbers are within 0.01 of the exact ones,
 // mostly within 0.003. Errors fall with the third power of beta; work grows with its square.
 // Infinity makes all parts exact. Beta must be above 1 (asserted; never NaN), since the series
-// converges only outside of the part: at 1 and below, numbers of points in or at the mesh mean
+// converges only outside of the part. At 1 and below, numbers of points in or at the mesh mean
 // nothing.
 inline constexpr double kWindingBeta = 2;
 

@@ -29,8 +29,8 @@ namespace ISOTACT_PUBLIC isotact {
 // Every index, offset and count is checked. Errors name the byte (container), the line and column
 // (JSON text) or the JSON path (/meshes/0/primitives/1/indices). Memory: the mesh, the named buffer
 // files once each, 3/4 of data: URIs, and up to about 10 times the JSON. A mesh is refused if it
-// takes more than 64 MiB and more than 64 times the bytes that it was read from (many nodes that
-// show one mesh).
+// takes more than 64 MiB and more than 64 times the bytes of its file. Many nodes may show one
+// mesh.
 LoadedMesh read_gltf(std::span<const std::byte> bytes, const std::filesystem::path& file,
                      bool may_read_siblings, const MeshReadSettings& settings);
 

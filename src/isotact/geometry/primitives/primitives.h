@@ -8,8 +8,8 @@
 //
 // Bad settings throw Error with the name of the parameter, its value and the allowed range.
 // Settings are bad if they are out of range or contradict each other. They are bad if the surface
-// would run through itself (as with too few segments for the windings), or if triangles are too
-// small against the whole for float32. Every function is safe to call from many threads. Cost is
+// would run through itself, as with too few segments for the windings. So they are if triangles are
+// too small for float32 beside the whole. Every function is safe to call from many threads. Cost is
 // linear in the triangles unless stated otherwise.
 #pragma once
 
@@ -65,7 +65,7 @@ struct TorusShape {
 TriangleMesh make_torus(const TorusShape& shape);
 
 // A tube along a (p, q) torus knot around y: p times around the axis while q times around the tube
-// of the torus. p and q must have no common divisor. (2, 3) is the trefoil. It is centred on the
+// of the torus. Both must have no common divisor. (2, 3) is the trefoil. It is centred on the
 // origin. The bounds reach at most ring_radius + winding_radius + tube_radius in x and z,
 // winding_radius + tube_radius in y.
 struct KnotShape {
@@ -105,7 +105,7 @@ double gear_center_distance(double module, int teeth_a, int teeth_b);
 double gear_mesh_angle(int teeth_a, int teeth_b, double angle_a);
 
 // A link of a chain: a round wire along a stadium in the plane x-y, about the origin, longer in y.
-// straight: length of the straight parts; bend_radius: of the middle of the wire.
+// The straight parts are `straight` long; bend_radius is that of the middle of the wire.
 struct LinkShape {
   double straight = 0.03, bend_radius = 0.018, wire_radius = 0.008;
   int segments = 96, wire_segments = 32;
@@ -129,8 +129,8 @@ struct BoltShape {
 TriangleMesh make_bolt(const BoltShape& shape);
 
 // A hexagon nut around y, from -height/2 to height/2, for the bolt of the same diameter and pitch.
-// clearance: the gap between the flanks, measured perpendicular to them, if the nut is centred on
-// the bolt; the gap at crest and root is twice that. It is the smallest distance between the two
+// The clearance is the gap between the flanks, perpendicular to them, if the nut is centred on the
+// bolt. The gap at crest and root is twice that. It is the smallest distance between the two
 // surfaces as long as the nut is on the full thread. The nut can move by 2 * clearance radially and
 // by 1.15 * clearance in either direction along the axis before they touch. This is true at any
 // phase: the facets of the nut lie outside the true thread and those of the bolt inside.
@@ -141,8 +141,8 @@ struct NutShape {
 };
 TriangleMesh make_nut(const NutShape& shape);
 
-// Returns the mating pose of a nut whose middle is at height y above the bolt's head: shifted by y
-// and rotated by 2 pi y / pitch about y.
+// Returns the mating pose of a nut whose middle is at height y above the bolt's head. It is shifted
+// by y and rotated by 2 pi y / pitch about y.
 Pose bolt_from_nut(double pitch, double y);
 
 // Hills by gradient noise (Perlin 2002), closed by walls and a flat bottom at y = 0 to a solid. The
@@ -157,9 +157,9 @@ struct TerrainShape {
 TriangleMesh make_terrain(const TerrainShape& shape);
 
 // A tube with a wall, open at both ends, that winds downhill from -x to +x, so that balls roll
-// through. span: in x between the ends; drop: in y, at a steady slope; sway: the reach of the
-// windings in z; windings: their number. The seed varies the windings. The middle of the lower end
-// is at y = 0.
+// through. The span is that in x between the ends, the drop that in y, at a steady slope. The sway
+// is the reach of the windings in z. The seed varies the windings. The middle of the lower end is
+// at y = 0.
 struct PipeShape {
   double inner_radius = 0.04, wall = 0.006, span = 1, drop = 0.3, sway = 0.16, windings = 2;
   int segments = 192, tube_segments = 32;

@@ -69,7 +69,7 @@ struct MeshFlaws {
   // With two triangles that traverse it in the same direction.
   FlawList<MeshEdge> inconsistent_edges;
   // Vertices whose triangles are not one fan or one disk: all ends of non-manifold edges, and
-  // bow-ties, at which parts touch only in the vertex and share no edge.
+  // bow-ties. At a bow-tie parts touch only in the vertex and share no edge.
   FlawList<std::uint32_t> non_manifold_vertices;
   FlawList<std::uint32_t> bow_tie_vertices;
   FlawList<std::uint32_t> collapsed_triangles;  // Two corners at one vertex or position.

@@ -56,7 +56,7 @@ std::vector<detail::BrickOnGpu> list_bricks(const Index3& bricks) {
 bool is_signed(const Surface& surface) { return surface.report.method != SignMethod::kUnsigned; }
 
 InsideRows compute_rows(const Surface& surface, const Lattice& lattice,
-                     const TextureSettings& settings) {
+                        const TextureSettings& settings) {
   if (!is_signed(surface)) return {.first = {0}, .changes = {}};
   return find_inside_rows(surface, lattice, settings.threads, settings.monitor);
 }

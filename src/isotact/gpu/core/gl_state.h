@@ -3,9 +3,10 @@
 // take 10 to 50 microseconds. The sole user of a context does not need it.
 //
 // We change none of the following, and it is not covered: textures on units below 8 and above 11,
-// uniform buffers except 30 and 31, images, queries, contents of objects. An active sample query,
-// conditional rendering or transform feedback would include our drawing: end or pause it first. An
-// object that was deleted while bound lives only as long as it stays bound, and is lost afterwards.
+// and uniform buffers except 30 and 31. The same holds for images, queries and contents of objects.
+// An active sample query, conditional rendering or transform feedback would include our drawing:
+// end or pause it first. An object that was deleted while bound lives only as long as it stays
+// bound, and is lost afterwards.
 #pragma once
 
 #include <array>

@@ -82,8 +82,8 @@ struct GpuDepthSettings {
   // Saves some tens of microseconds per call.
   bool save_state = true;
   GpuRaster raster = GpuRaster::kAuto;
-  // With kCompute: one dispatch for everything, if the scene is one GpuMeshes of triangles, with at
-  // most 1024 elements and edges of up to 8000 pixels, for at most 8 queries. It gives the same
+  // With kCompute: one dispatch for everything. The scene must be one GpuMeshes of triangles, with
+  // at most 1024 elements and edges of up to 8000 pixels, for at most 8 queries. It gives the same
   // results sooner, except for the last bits of positions and depths on hardware. Other scenes take
   // several passes.
   bool one_pass = true;

@@ -1,7 +1,7 @@
-#include "isotact/gpu/depth/detail/triangle_sieve.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "isotact/gpu/depth/detail/depth_state.h"
 
 namespace isotact::detail {
 namespace {

@@ -1,8 +1,8 @@
 // Particles that bounce off everything that can be drawn: FAB, section 2, "Particle system". The
-// surroundings are drawn from the source of the particles, once per step for all of them: along one
-// direction, or to the six faces of a cube about their centre. A pixel keeps the first surfaces
-// along its ray: their depth, normal, id, and four numbers of the caller's, such as a force. A
-// compute shader moves the particles and reads the surfaces that they meet.
+// surroundings are drawn from the source of the particles, once per step for all of them. They are
+// drawn along one direction, or to the six faces of a cube about their centre. A pixel keeps the
+// first surfaces along its ray: their depth, normal, id, and four numbers of the caller's, such as
+// a force. A compute shader moves the particles and reads the surfaces that they meet.
 //
 //   GpuParticleMaps maps(gpu, {.size = 1024});
 //   GpuParticles particles(gpu, 50'000);

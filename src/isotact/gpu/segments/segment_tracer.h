@@ -10,8 +10,8 @@
 // which affects no time. Segments that leave the box are cut in doubles: a GPU whose double
 // division is less accurate than IEEE requires may give other last bits there.
 //
-// The GPU receives the index of one isosurface (queries/segments/segment_index.h), not the field:
-// about 20 MB for a body in 1024^3 cells, of which most segments read a few hundred kilobytes.
+// The GPU receives the index of one isosurface (queries/segments/segment_index.h), not the field.
+// That is about 20 MB for a body in 1024^3 cells; most segments read a few hundred kilobytes of it.
 // Throws Error if a part of it is larger than the GPU's limit of a storage buffer.
 //
 // A few segments are left to the CPU, where trace() computes them. These are:

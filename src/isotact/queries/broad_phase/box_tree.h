@@ -3,8 +3,8 @@
 // their wider box search for new ones, in a tree of blocks of eight boxes. A step visits the
 // candidates in order and compares the objects' own boxes.
 //
-// Cost of a step: the candidates (a few nanoseconds each); objects that left their wider box, times
-// the logarithm of all objects; and from time to time, n to sort the tree. A step without changes
+// Cost of a step: a few nanoseconds for each candidate, and the logarithm of all objects for each
+// object that left its wider box. From time to time, n to sort the tree. A step without changes
 // costs nothing. Memory: about 250 bytes per object, 16 per candidate.
 #pragma once
 

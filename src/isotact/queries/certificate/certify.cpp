@@ -216,7 +216,7 @@ class Certifier {
   }
 
   void find() {
-    const MeshContactTime first = find_first_contact(
+    const MeshContactResult first = find_first_contact(
         *fixed_bvh_, *divided_bvh_, motion_,
         {.time_tolerance = request_.time_tolerance / 4, .max_tests = request_.max_tests});
     result_.tests += first.tests;
@@ -248,7 +248,7 @@ class Certifier {
     result_.status = CertifyStatus::kContact;
   }
 
-  void set_contact(const MeshContactTime& first) {
+  void set_contact(const MeshContactResult& first) {
     if (request_.clearance)
       return give_up(fmt::format("they touch at time {:.9g}", first.latest_time),
                      CertifyStatus::kCloser);

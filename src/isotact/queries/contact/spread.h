@@ -40,9 +40,9 @@ struct UnknownDepth {
 // Returns the candidate `deepest`, the one furthest from it, and the ones furthest to both sides of
 // the line through the two, seen along `normal`. It returns at most `most`, up to kManifoldSize.
 // Candidates are numbers below `count`; place(i) returns the position of one, as a Vector3<T>.
-// Among candidates that are as far within a thousandth, the deepest is taken: on a box that stands
-// on the ground, the corner and not a point of the edge above it. Computes in T. Cost: two passes
-// over the candidates, which call only place(i), and two more if depths are known.
+// Among candidates that are as far within a thousandth, the deepest is taken. On a box that stands
+// on the ground, that is the corner and not a point of the edge above it. Computes in T. Cost: two
+// passes over the candidates, which call only place(i), and two more if depths are known.
 template <typename T, typename Place, typename Depth = UnknownDepth>
 SpreadChoice choose_spread(std::size_t count, std::size_t deepest, const Vector3<T>& normal,
                            std::size_t most, const Place& place,

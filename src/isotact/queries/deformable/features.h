@@ -70,7 +70,7 @@ struct CrossingSettings {
 
 // Finds the first time at which moving features are no further apart than `margin` (at which they
 // meet if it is 0). Conservative: the time is never later than the true time, and no meeting is
-// missed. A time may be early, or a report needless, only in two cases: at `time` they are no
+// missed. A time may be early, or a report needless, only in two cases. At `time` they are no
 // further apart than margin and tolerance (and rounding, about 1e-14 of their size), or the search
 // gave up. Points, weights, normal and distance are those at `time`. Sorted as above.
 void find_crossings(const SurfaceView& a, const SurfaceView& b,

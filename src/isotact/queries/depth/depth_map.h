@@ -128,7 +128,7 @@ struct DepthResult {
   // Bounds of these pixels; [first, last].
   std::int32_t first_pixel[2] = {0, 0}, last_pixel[2] = {-1, -1};
   // The largest penetration over all pixels, along the view's axis: metres to the nearer end of the
-  // object's part (kTwoMaps and kFragments with one side: to its far end).
+  // object's part. With one side, kTwoMaps and kFragments have it to the far end.
   double depth = 0;
   Vec3 deepest{};                // Its position, world frame.
   std::uint32_t deepest_id = 0;  // Id of the element there.

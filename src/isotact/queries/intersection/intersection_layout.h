@@ -11,8 +11,8 @@ namespace ISOTACT_PUBLIC isotact {
 namespace glsl {
 #endif
 
-// A pair. The pair's frame has its origin at the centre of the box and the axes of the world, so
-// that coordinates are small floats for any position of the pair.
+// A pair. The pair's frame has its origin at the centre of the box and the axes of the world.
+// Coordinates are therefore small floats for any position of the pair.
 struct IdfPairRecord {
   // Transform a point of the pair's frame to metres of the unscaled shape. Shaders get other frames
   // instead: make_gpu_pair (gpu/intersection/detail/shape_table.h).

@@ -279,7 +279,8 @@ void find_nearest_point(const ShellSearch& search, ShellScratch& scratch, ShellR
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       const ShellNode& node = nodes[Access::front(scratch, in)[i]];
-      if (search.compute_least(Access::values(scratch, in)[i], node.reach) > static_cast<double>(best))
+      if (search.compute_least(Access::values(scratch, in)[i], node.reach) >
+          static_cast<double>(best))
         continue;
       std::uint32_t points[kMaxChildren];
       float distances[kMaxChildren];
@@ -303,7 +304,8 @@ void find_nearest_point(const ShellSearch& search, ShellScratch& scratch, ShellR
 
 // Returns a bound of the motion of any point of the tree between the two placements, metres: the
 // motion of its centre, and the rotation and growth of the rest about it.
-double compute_motion(const PointSphereTree& tree, const ShellPlacement& a, const ShellPlacement& b) {
+double compute_motion(const PointSphereTree& tree, const ShellPlacement& a,
+                      const ShellPlacement& b) {
   const Spheref ball = tree.bounding_sphere();
   const Vec3 center = to_double(ball.center);
   const Mat3 ra = to_matrix(a.field_from_shell.rotation),

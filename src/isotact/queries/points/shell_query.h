@@ -6,7 +6,7 @@
 // bit for bit.
 //
 // Corrections of Algorithm 1: its lines 20 and 31 add the cross product with the SUMMED force to
-// the torque, which counts earlier points again; the point's own force is meant. Line 13 skips
+// the torque, which counts earlier points again. The point's own force is meant. Line 13 skips
 // spheres by V <= R, with V positive inside: V >= -R is meant. Lines 2 and 39 start the distance at
 // 0 and compare in the wrong direction. Line 18 of the segmented version (2.4) keeps a point if V
 // <= delta; the deepest is meant, V >= delta. Normals point into the shell's body there and out of

@@ -167,7 +167,7 @@ class IndexedWalk {
     const float top[3] = {static_cast<float>(cells[0]), static_cast<float>(cells[1]),
                           static_cast<float>(cells[2])};
     return compute_least((select(inverse_ >= Axes(0.0F), make_axes(top, 0), Axes(0.0F)) - origin_) *
-                      inverse_);
+                         inverse_);
   }
 
   void set_first_side(bool inside) {

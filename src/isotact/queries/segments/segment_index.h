@@ -5,12 +5,12 @@
 //   auto index = std::make_shared<const SegmentIndex>(build_segment_index(field));
 //   const SegmentTracer all(field, index), first(field, index, {.mode = Mode::kFirst});
 //
-// It has three levels. For each macro cell, 4^3 coarse cells, and each of the eight octants of
-// directions, it stores the size of a cube of macro cells into that octant without isosurface. For
-// each macro cell with isosurface, it has a slab, and a bit for each of its coarse cells with
-// isosurface. Each of these coarse cells has a slab as well, so that most segments nearby need no
-// sample of the field. The samples that a test needs are copied, so that they lie close together in
-// memory. The levels above the coarse cells fit into the second cache.
+// It has three levels. A macro cell is 4^3 coarse cells. For each one, and each of the eight
+// octants of directions, it stores the size of a cube of macro cells into that octant without
+// isosurface. For each macro cell with isosurface, it has a slab, and a bit for each of its coarse
+// cells with isosurface. Each of these coarse cells has a slab as well, so that most segments
+// nearby need no sample of the field. The samples that a test needs are copied, so that they lie
+// close together in memory. The levels above the coarse cells fit into the second cache.
 #pragma once
 
 #include <cstddef>
@@ -105,9 +105,9 @@ static_assert(sizeof(SegmentIndexHeader) == 192 &&
               offsetof(SegmentIndexHeader, field_header) == 72 &&
               offsetof(SegmentIndexHeader, more) == 152);
 
-// An index serves all modes, and every margin from center - reach to center + reach: it has the
-// cells that any of these isosurfaces enters, and each slab is moved by the margin's distance from
-// the centre. Copies share the buffer.
+// An index serves all modes, and every margin from center - reach to center + reach. It has the
+// cells that any of these isosurfaces enters. Each slab is moved by the margin's distance from the
+// centre. Copies share the buffer.
 struct SegmentIndex {
   FlatBuffer buffer{};
   double center = 0, reach = 0;  // Metres.
@@ -167,8 +167,9 @@ SegmentIndex update_segment_index(const BrickField& field, const BrickField& ear
 SegmentIndex update_segment_index(const BrickField& field, const EditReport& edit,
                                   const SegmentIndex& earlier, Threads threads = {});
 
-// Returns what is wrong with bytes that claim to be an index, or nothing. kHeader reads all but the
-// samples; that keeps every traversal inside the buffer. kDeep also checks the zeros between parts.
+// Returns what is wrong with bytes that claim to be an index, or nothing. With kHeader it reads all
+// but the samples; that keeps every traversal inside the buffer. With kDeep it also checks the
+// zeros between parts.
 std::optional<std::string> find_segment_index_flaw(std::span<const std::byte> bytes,
                                                    Check check = Check::kDeep);
 // Opens a buffer. Throws Error if it has a flaw.

@@ -460,7 +460,7 @@ class FirstContactSearch : public MotionSearch {
                      const MeshMotionSettings& settings)
       : MotionSearch(a, b, motion, settings.max_tests), s_(settings) {}
 
-  MeshContactTime run() {
+  MeshContactResult run() {
     if (a_.is_empty() || b_.nodes().empty()) return result_;
     if (!touches_at_start()) search({});
     result_.tests = tests_;
@@ -554,7 +554,7 @@ class FirstContactSearch : public MotionSearch {
   }
 
   const MeshMotionSettings s_;
-  MeshContactTime result_{};
+  MeshContactResult result_{};
   double reached_ = 0;
 };
 
@@ -678,15 +678,15 @@ void check(const MeshApproachSettings& settings) {
 
 }  // namespace
 
-MeshContactTime find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshMotionSettings& settings) {
+MeshContactResult find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                     const MeshMotionSettings& settings) {
   check(motion);
   check(settings);
   return FirstContactSearch({.mesh = &a}, b, motion, settings).run();
 }
 
-MeshContactTime find_first_contact(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshMotionSettings& settings) {
+MeshContactResult find_first_contact(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
+                                     const MeshMotionSettings& settings) {
   check(motion);
   check(settings);
   return FirstContactSearch({.plane = &a}, b, motion, settings).run();

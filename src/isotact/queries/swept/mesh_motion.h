@@ -1,9 +1,9 @@
 // Two meshes that move: when do their triangles first touch, and how near do they ever come?
 //
 //   const Bvh a(gear), b(rack);
-//   const MeshContactTime first = find_first_contact(a, b, {.shell = motion_of_b, .field =
-//   motion_of_a}); if (first.status == MeshMotionStatus::kContact) ... first.time, first.point_on_a
-//   ...
+//   const ShellMotion motion{.shell = motion_of_b, .field = motion_of_a};
+//   const MeshContactResult first = find_first_contact(a, b, motion);
+//   if (first.status == MeshMotionStatus::kContact) ... first.time, first.point_on_a ...
 //
 // B is the shell of the motion, A the field. Nothing is sampled, neither in space nor in time: an
 // answer "free" is proved for all points and all times. Meshes are surfaces here: a mesh inside
@@ -32,7 +32,7 @@ enum class MeshMotionStatus : std::uint8_t {
   kGaveUp,  // Stopped by max_tests: there is no contact before `time`.
 };
 
-struct MeshContactTime {
+struct MeshContactResult {
   MeshMotionStatus status = MeshMotionStatus::kFree;
   // There is no contact before `time`, and one not later than latest_time. They differ by at most
   // the tolerance. If triangles come nearer than 2^-40 of the motion's path without touching, they
@@ -47,11 +47,11 @@ struct MeshContactTime {
 
 // Throws Error for a motion with a flaw and for settings out of range. Cost: some hundred
 // microseconds to some milliseconds; more for surfaces that slide along each other.
-MeshContactTime find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshMotionSettings& settings = {});
+MeshContactResult find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                     const MeshMotionSettings& settings = {});
 // A is a half-space, which has no triangle: triangle_a is kNoTriangle.
-MeshContactTime find_first_contact(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshMotionSettings& settings = {});
+MeshContactResult find_first_contact(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
+                                     const MeshMotionSettings& settings = {});
 
 struct MeshApproachSettings {
   // The result may be larger than the least distance by this, metres. 0: 2^-20 of both sizes, plus
@@ -63,8 +63,8 @@ struct MeshApproachSettings {
 struct MeshApproachResult {
   bool gave_up = false;  // Stopped by max_tests: the bounds are bounds all the same.
   // Metres: the least distance over the motion is at most `distance`, which the two triangles below
-  // have at `time`, and at least lower_bound. 0 if they touch at some time; `time` is then such a
-  // time.
+  // have at `time`, and at least lower_bound. It is 0 if they touch at some time; `time` is then
+  // such a time.
   double distance = std::numeric_limits<double>::infinity();
   double lower_bound = 0;
   double time = 0;

@@ -1,11 +1,10 @@
-#include "isotact/queries/swept/detail/steepness.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
 #include "isotact/queries/swept/detail/free_space.h"
+#include "isotact/queries/swept/detail/swept_front.h"
 
 namespace isotact::detail {
 namespace {

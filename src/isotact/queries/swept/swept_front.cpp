@@ -251,7 +251,8 @@ double FrontLook::compute_reach_around(std::size_t i) const {
 }
 
 FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
-  const double room = compute_reach_around(i) - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
+  const double room =
+      compute_reach_around(i) - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
   const bool inside = static_cast<double>(values_[i]) <= probe_->margin;
   // Positions far away need no exact distance.
   double moved = most_moved_, away = most_away_;

@@ -1,5 +1,5 @@
 // A run as one block of bytes for the page that plays it (viewer/): JSON that names arrays, and the
-// arrays. docs/formats.md, "Run pack", is the contract between the two.
+// arrays. The contract between the two is "Run pack" in docs/formats.md.
 //
 //   SceneRun run(scene, {.keep_paths = true});
 //   run.go(step_count(scene));

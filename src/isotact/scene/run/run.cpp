@@ -9,7 +9,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/scene/run/detail/motion_script.h"
 #include "isotact/scene/run/detail/shape_load.h"
 
 namespace isotact {
@@ -26,6 +25,59 @@ constexpr Colour kPalette[] = {{0x5b, 0x9b, 0xc8}, {0xe0, 0xa0, 0x3c}, {0x4a, 0x
                                {0xc8, 0x78, 0xa8}, {0xd8, 0x6c, 0x4c}, {0x8c, 0x8c, 0xd0},
                                {0xc8, 0xbc, 0x50}};
 constexpr Colour kStaticColour{0x96, 0x98, 0x9c};
+
+// ---- values of scripts at a time
+// -----------------------------------------------------------------
+
+// The keys around a time, and the position between them.
+struct Between {
+  std::size_t before = 0, after = 0;
+  double share = 0;
+};
+template <typename Key>
+Between find_between(const std::vector<Key>& keys, double time) {
+  const auto after = std::upper_bound(keys.begin(), keys.end(), time,
+                                      [](double t, const Key& key) { return t < key.time; });
+  if (after == keys.begin()) return {};
+  const auto k = static_cast<std::size_t>(after - keys.begin());
+  if (after == keys.end()) return {k - 1, k - 1, 0};
+  return {k - 1, k, (time - keys[k - 1].time) / (keys[k].time - keys[k - 1].time)};
+}
+
+// Takes the shorter rotation.
+Quat turn_towards(const Quat& from, const Quat& to, double share) {
+  Quat q = to * conjugate(from);
+  if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
+  const Vec3 v{q.x, q.y, q.z};
+  const double sine = length(v);
+  if (sine < 1e-12) return from;
+  return normalized(rotation_about(v, 2 * angle_of(sine, q.w) * share) * from);
+}
+
+Pose pose_at(const PoseScript& script, double time) {
+  const Between b = find_between(script.keys, time);
+  const Pose &from = script.keys[b.before].pose, &to = script.keys[b.after].pose;
+  return {turn_towards(from.rotation, to.rotation, b.share),
+          from.translation + (to.translation - from.translation) * b.share};
+}
+
+Pose pose_at(const SteadyScript& script, const Pose& start, double time) {
+  const double t = std::clamp(time, script.from, script.until) - script.from;
+  const double rate = length(script.angular_velocity);
+  // Whole rotations are removed, since our sines are only for limited angles.
+  const double angle = std::fmod(rate * t, 2 * kPi);
+  const Quat turn = rate > 0 ? rotation_about(script.angular_velocity, angle) : Quat{};
+  return {normalized(turn * start.rotation), start.translation + script.velocity * t};
+}
+
+Motor motor_at(const MotorScript& script, double time) {
+  const Between b = find_between(script.keys, time);
+  const Motor &from = script.keys[b.before].motor, &to = script.keys[b.after].motor;
+  return {from.velocity + (to.velocity - from.velocity) * b.share,
+          from.max_force + (to.max_force - from.max_force) * b.share};
+}
+
+// ---- a run --------------------------------------------------------------------------------------
 
 WorldSettings world_settings(const Scene& scene, Threads threads) {
   WorldSettings settings = scene.world;
@@ -316,15 +368,15 @@ void SceneRun::apply_scripts() {
   };
   for (const SceneScript& script : scene_.scripts) {
     if (const auto* s = std::get_if<PoseScript>(&script)) {
-      move(s->body, detail::pose_at(*s, end));
+      move(s->body, pose_at(*s, end));
     } else if (const auto* steady = std::get_if<SteadyScript>(&script)) {
-      move(steady->body, detail::pose_at(*steady, scene_.bodies[steady->body].pose, end));
+      move(steady->body, pose_at(*steady, scene_.bodies[steady->body].pose, end));
     } else if (const auto* load = std::get_if<LoadScript>(&script)) {
       if (middle < load->from || middle > load->until) continue;
       const auto id = static_cast<BodyId>(load->body);
       engine_ ? engine_->add_load(id, load->load) : world_.add_load(id, load->load);
     } else if (const auto* motor = std::get_if<MotorScript>(&script)) {
-      const Motor now = detail::motor_at(*motor, middle);
+      const Motor now = motor_at(*motor, middle);
       engine_ ? engine_->set_motor(motor->joint, now) : world_.set_motor(motor->joint, now);
     }
   }

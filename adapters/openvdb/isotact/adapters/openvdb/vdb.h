@@ -11,7 +11,7 @@
 // A truncated file is an Error, except for .vdb files whose grids have no offsets (written to a
 // stream) or whose format is older than 222. A damaged file is an Error as far as their readers
 // notice. OpenVDB 10 checks magic number, version and types but has no checksums and trusts the
-// counts inside a grid, so that a hostile .vdb may exhaust memory or crash it. NanoVDB files are
+// counts inside a grid. A hostile .vdb may therefore exhaust memory or crash it. NanoVDB files are
 // checked by their sizes and checksums before use. This finds damage but not forged offsets under a
 // valid checksum: their reader follows those. Do not read files of untrusted origin in a critical
 // process.

@@ -80,12 +80,12 @@ struct World::State {
   std::vector<PairContact> contacts{};
   StepReport report{};
   std::optional<Trouble> trouble{};
-  std::size_t complete_bodies = 0;  // for which make_points has looked
+  std::size_t complete_bodies = 0;                                 // that make_points has seen
   double energy_start = 0, potential_start = 0, energy_bound = 0;  // J: see look_for_trouble
 
   double bound_energy() const;
   // The parts of a step, in order.
-  void make_points();        // Of bodies that need them to touch others; then check_roles.
+  void make_points();        // Makes those that bodies need to touch others; then check_roles.
   void check_roles() const;  // Throws Error for a dynamic pair that could not touch.
   void note_start();
   void apply_loads();  // Changes momenta.

@@ -182,7 +182,7 @@ struct DistanceKernel {
                   to + (group >> 2U) * 128 + (group >> 1U & 1U) * 16 + (group & 1U) * 2);
   }
 
-  // Splits a list of n by the masks: places in it, child after child. Needs room for 8 n + 8, and
+  // Splits a list of n by the masks: places in it, child after child. Needs space for 8 n + 8, and
   // masks may be read and cleared up to the next multiple of eight. Eight masks at a time: the bits
   // of a child in them are brought together by a multiplication, and a table has their places.
   static ISOTACT_INLINE void split(std::uint8_t* masks, std::size_t n, std::uint32_t* places,
@@ -517,7 +517,7 @@ struct DistanceKernel {
 
   // The triangles that may be nearest to some of a brick's nodes, as w.near; the brick's centre is
   // given from the block's, `best` are the squared distances of the centres of its cubes. Their
-  // number, or more than there is room for.
+  // number, or more than there is space for.
   static std::size_t gather_near(const RefineWork& w, float x, float y, float z, const F* best) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < w.search_count; ++i) {

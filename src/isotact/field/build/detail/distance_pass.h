@@ -28,10 +28,10 @@ class DistancePass {
     float sparse_from = 0;  // metres, of values: see sparse_nodes.h
     float shift = 0;        // metres that are taken off distances
   };
-  // Of all nodes of the coarse lattice, metres.
+  // Returns the distances of all nodes of the coarse lattice, metres.
   std::vector<float> compute_coarse(const CoarseRule& rule, const Monitor& monitor) const;
 
-  // Of the 2^3 coarse nodes, `stride` apart, that begin at each of some nodes; the others keep
+  // Updates the 2^3 coarse nodes, `stride` apart, that begin at each of some nodes; the others keep
   // their values. A stride of 2 is for even nodes. One of 1, for nodes that begin at even ones,
   // leaves those as they are where the rule makes some nodes sparse: they must be known by then.
   void update_coarse(const CoarseRule& rule, std::int32_t stride, std::span<const Index3> packets,
@@ -47,11 +47,12 @@ class DistancePass {
     double from, to;  // fine cells
   };
   struct BrickWork {
-    const CellBits& bits;           // coarse cells whose nodes are wanted
-    const CellBits& whole;          // those of which all are
-    std::span<const float> coarse;  // what compute_coarse found, whatever sign or offset it got since
-    Wanted distances;               // else, cubes of 4^3 nodes without such a distance are left out
-    double shift = 0;               // metres that were taken off coarse values
+    const CellBits& bits;   // coarse cells whose nodes are wanted
+    const CellBits& whole;  // those of which all are
+    std::span<const float>
+        coarse;        // what compute_coarse found, whatever sign or offset it got since
+    Wanted distances;  // else, cubes of 4^3 nodes without such a distance are left out
+    double shift = 0;  // metres that were taken off coarse values
   };
   // Calls visit(cell, distances, exact) for each marked coarse cell: of its own 8^3 nodes, in fine
   // cells, node 64 z + 8 y + x. Bit x + 2 y + 4 z of `exact` says which cubes are there. From

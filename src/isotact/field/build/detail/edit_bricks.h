@@ -16,7 +16,7 @@
 
 namespace isotact::detail {
 
-// What an edit does to the triangles that are measured.
+// The triangles that an edit adds to the measured ones or removes from them.
 
 struct SurfaceChange {
   std::vector<std::uint32_t> removed;     // triangles of the surface before, without a like after
@@ -57,7 +57,7 @@ class EditTriangles {
   std::vector<std::uint32_t> first_of_;  // of each triangle now: its number at first; kNoTriangle
 };
 
-// What is kept between edits, beside the field.
+// Kept between edits, beside the field.
 struct EditMarks {
   CellBits band, creased;            // coarse cells that have bricks
   std::optional<RowCrossings> rows;  // none for a shell

@@ -1,5 +1,5 @@
-// What the distance kernels work on. Nothing here has code: kernels compiled for different
-// processors share it. Lengths are fine cells unless a name says metres.
+// Data of the distance kernels. Nothing here has code: kernels compiled for different processors
+// share it. Lengths are fine cells unless a name says metres.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ struct RefineWork {
   unsigned bricks;  // bit b: the nodes of this eighth are wanted
   unsigned whole;   // bit b: all of them; else only those in cubes of 4^3 that come near enough
   float wanted_from, wanted_to;  // distances of nodes
-  // Scratch with room for triangle_count elements each.
+  // Scratch for triangle_count elements each.
   NearTriangle* near;
   Eight* squares;
   EightInPlane* in_plane;
@@ -65,8 +65,8 @@ struct RefineWork {
   float slack;             // cells: more than rounding can make of any distance here
   float (*distance)[512];  // results: of brick b, node 64 z + 8 y + x
   std::uint8_t* exact;     // results: bit c of brick b: cube c has its distances
-  // For refine_by_search, which is not told the triangles: the room in the scratch, and one search
-  // a hierarchy.
+  // For refine_by_search, which does not get the triangles: the capacity of the scratch, and one
+  // search per hierarchy.
   std::size_t room;
   PacketWork* searches;
   std::size_t search_count;

@@ -1,4 +1,4 @@
-// What a build will make, before it makes it.
+// The plan of a build: its lattice, and the memory and time that it will need.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ MeshSize compute_size(const TriangleMesh& mesh);
 // Beside the field itself.
 std::uint64_t working_bytes(const Lattice& lattice, std::size_t triangles);
 
-// What a build will take; see FieldPlan.
+// Estimates memory and time of a build; see FieldPlan.
 FieldPlan estimate(const Lattice& lattice, const MeshSize& mesh, const FieldSettings& settings);
 
 // Throws Error if the settings have an accuracy, and a build of `needed` bytes, which the estimate
@@ -67,13 +67,13 @@ void check_accuracy(double needed, double slack, const FieldPlan& plan, const Me
 double compute_sparse_distance(const Lattice& lattice, const FieldSettings& settings,
                                double offset_cells);
 
-// Of the buffer of a brick field.
+// Returns the size of the buffer of a brick field.
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
 
 // Throws Error where `needed` bytes are more than the settings allow.
 void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what);
 
-// Which coarse cells need bricks. One bit a cell, in the order of BrickBlocks.
+// Which coarse cells need bricks. One bit per cell, in the order of BrickBlocks.
 
 class CellBits {
  public:
@@ -97,13 +97,13 @@ class CellBits {
 };
 
 // Marks every coarse cell with a point nearer to a triangle than `reach` (in fine cells), and
-// others that look as if: a triangle's plane and box decide, and for large ones the distance from
-// the cell's centre. Each of these is a lower bound of the distance between cell and triangle, so
-// none that is near enough is missed.
+// others that seem to have one: a triangle's plane and box decide, and for large ones the distance
+// from the cell's centre. Each of these is a lower bound of the distance between cell and triangle,
+// so none that is near enough is missed.
 void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, Threads threads,
                CellBits& bits);
 
-// What is asked of cells without brick beyond the band.
+// The rule for cells without brick beyond the band.
 struct DoubtRule {
   double range = 0;         // metres: distances that count
   double offset = 0;        // metres: |value + offset| is the distance to the triangles

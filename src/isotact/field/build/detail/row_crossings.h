@@ -35,7 +35,7 @@ class RowCrossings {
  public:
   static constexpr int kSlabRows = 8;
 
-  // The surface must be closed: every edge run as often one way as the other.
+  // The surface must be closed: every edge run as often in one direction as in the other.
   RowCrossings(const Surface& surface, const Lattice& lattice, Threads threads,
                const Monitor& monitor);
 

@@ -1,18 +1,18 @@
-// Looks at every triangle of a surface, whatever its size, for places where the built field may
-// have no solid behind it. Cheap where the body is thick, which is nearly everywhere.
+// Tests every triangle of a surface, whatever its size, for places where the built field may have
+// no solid behind it. Cheap where the body is thick, which is nearly everywhere.
 //
 // Why nothing is missed. A ball of the body, of radius R cells about c, is found again in the
 // field: a value is the mean, as trilinear interpolation weighs them, of the samples at eight nodes
 // n, each at most |n - c| - R + e, where e is the error of a sample. With weights of mean x and of
 // variance 3/4 at most (three axes of 1/4 each) the mean of |n - c| is at most sqrt(|x - c|^2 +
-// 3/4). So the field is solid wherever |x - c|^2 <= (R - e)^2 - 3/4. The other way round, a value
+// 3/4). So the field is solid wherever |x - c|^2 <= (R - e)^2 - 3/4. Conversely, a value
 // of -v at c says that the body's ball there has R^2 >= (v - e)^2 - 3/4: no sample is lower than
 // -|n - p| - e, for p the nearest point of the surface. Hence one value, taken deep behind a
 // triangle, shows that all points within some reach of c have solid within 1.25 cells: those of the
 // triangle, if its corners are, and often those of the next ones in the mesh too. Since the body's
 // ball has no surface in it, a thin part can hide before it only if it and the gap behind it are
 // less than 1.1 cells together; then the field's surface is still that near. Triangles that are too
-// large are cut; pieces of about a cell that no ball covers are looked at half a cell behind their
+// large are cut; pieces of about a cell that no ball covers are tested half a cell behind their
 // centre.
 #pragma once
 
@@ -41,9 +41,9 @@ struct SurfaceLooks {
   std::vector<Suspect> suspects;
 };
 
-// At the given triangles of the surface. Cost on one thread: some 50 ns a piece of six square
-// cells, or a triangle where they are smaller. Surfaces of more than 100 million square cells are
-// looked at as often as if they had that many, with gaps in between.
+// At the given triangles of the surface. Cost on one thread: some 50 ns per piece of six square
+// cells, or per triangle where they are smaller. Surfaces of more than 100 million square cells are
+// tested at as many places as if they had that many, with gaps in between.
 SurfaceLooks find_surface_suspects(const BrickField& field, const Surface& surface, Threads threads,
                                    const Monitor& monitor = {});
 
@@ -64,7 +64,7 @@ struct LostPart {
   double growth_to_keep = 0;      // metres
 };
 
-// Points within about `near` of each other, directly or by way of others, are one part. Bare
+// Points within about `near` of each other, directly or through others, are one part. Bare
 // points, which have no solid just behind them but some not far away, belong to a part that is as
 // near; alone they are none. The largest in area come first. The same result for the same order of
 // points.

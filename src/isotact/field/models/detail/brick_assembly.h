@@ -67,8 +67,8 @@ class BrickAssembly {
 
   // For local edits, instead of set() and finish(): takes over a brick of a finished field on the
   // same lattice, whose corners and own nodes are the same, and whose neighbours were there before;
-  // binds only the bricks it is told (all that were set, and those beside bricks that were set or
-  // are gone), and updates the tree only above the cells it is told (of these bricks, and all whose
+  // binds only the given bricks (all that were set, and those beside bricks that were set or
+  // are gone), and updates the tree only above the given cells (of these bricks, and all whose
   // corners or bricks changed).
   void adopt(std::size_t number, const Brick& finished, const ValueRange& range);
   struct Changes {
@@ -84,7 +84,7 @@ class BrickAssembly {
   std::uint32_t find_neighbours(const Index3& cell, std::uint32_t* around) const;
   void bind_and_measure(std::size_t number);
   ValueRange compute_cell_range(const Index3& cell) const;
-  // Of a node of the tree, from the level below, which is not needed above the cells.
+  // The range of a node of the tree, from the level below, which is not needed above the cells.
   ValueRange compute_tree_range(int level, const Index3& node,
                                 std::span<const ValueRange> below) const;
   void build_tree();

@@ -9,8 +9,8 @@
 
 namespace isotact::detail {
 
-inline constexpr int kBlockCells = 4;             // coarse cells an axis of a BrickBlock
-inline constexpr std::int32_t kMaxCoarse = 8192;  // coarse cells an axis: 65,536 fine ones
+inline constexpr int kBlockCells = 4;             // coarse cells per axis of a BrickBlock
+inline constexpr std::int32_t kMaxCoarse = 8192;  // coarse cells per axis: 65,536 fine ones
 
 struct BrickParts {
   Index3 coarse_cells{}, blocks{};
@@ -64,14 +64,14 @@ constexpr ValueRange rounded_out(const ValueRange& r) {
   return {r.min - slack, r.max + slack};
 }
 
-// What Brick::slope stands for.
+// The value that Brick::slope stands for.
 inline float slope_of(std::uint16_t stored) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(stored) << 16U);
 }
 
-// Of the coarse cells from first to last, both included.
+// The range of the coarse cells from first to last, both included.
 ValueRange compute_range(const BrickField& field, const Index3& first, const Index3& last);
-// Of a point in the box, from the exact samples around it.
+// The bounds at a point in the box, from the exact samples around it.
 Interval compute_distance_bounds(const BrickField& field, const Vec3& point);
 
 }  // namespace isotact::detail

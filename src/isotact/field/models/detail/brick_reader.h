@@ -17,7 +17,7 @@ struct BrickSpot {
   Vec3f fraction{};
 };
 
-// What queries need of a field, by value: short-lived, for the inner loops.
+// The parts of a field that queries read, by value: short-lived, for the inner loops.
 class BrickReader {
  public:
   explicit BrickReader(const BrickField& field)

@@ -1,5 +1,5 @@
-// What the queries and their brute-force twins share: how arguments become a search, and how what
-// was found becomes a result. The queries at a chosen SIMD level, for tests.
+// Shared by the queries and their brute-force twins: arguments become a search, and its end becomes
+// a result. The queries at a chosen SIMD level, for tests.
 #pragma once
 
 #include "isotact/base/machine.h"

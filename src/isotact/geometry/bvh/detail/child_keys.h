@@ -6,7 +6,7 @@
 
 namespace isotact::detail {
 
-// What waits on the stack of a search.
+// An entry on the stack of a search.
 struct ChildEntry {
   std::int32_t key;
   std::uint32_t child;
@@ -45,7 +45,8 @@ class ChildKeys {
 
   // Puts the chosen children on the stack, the first in order last, so that it is taken first. A
   // child's place is the number of children that come after it, found without the branches of a
-  // sort. Most of a search is waiting for memory: what may be looked at soon is called for at once.
+  // sort. Most of a search is waiting for memory: nodes that may be read soon are prefetched at
+  // once.
   template <typename Node>
   ISOTACT_INLINE int push(const Node& node, const Node* nodes, const TriangleBlock* blocks,
                           ChildEntry* stack, int size) const {

@@ -2,7 +2,7 @@
 // offers. Boxes are tested in float, triangles in double.
 //
 // Why culling by boxes never loses the nearest pair. A box of A is tested against the eight boxes
-// of a node of B (or the other way round) by the gaps along the node's three axes, along those of
+// of a node of B (or vice versa) by the gaps along the node's three axes, along those of
 // the single box, and along those of a frame that the caller chose: its first axis is the direction
 // from one body to the other at a near pair, which tells most pairs of boxes apart. Points of both
 // boxes are at least as far apart as the gaps along any orthonormal axes, put together by
@@ -150,7 +150,7 @@ class PairKernel {
   }
 
  private:
-  // Of a node's child, or of one triangle of a block.
+  // The box of a node's child, or of one triangle of a block.
   struct Box {
     double center[3];
     float half[3];

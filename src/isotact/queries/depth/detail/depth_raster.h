@@ -105,7 +105,7 @@ struct PixelRange {
   std::int32_t first = 0, last = -1;
 };
 inline PixelRange compute_pixels(std::int64_t low, std::int64_t high, std::int32_t first,
-                              std::int32_t end) {
+                                 std::int32_t end) {
   const auto floor_of = [](std::int64_t a) {
     return a >= 0 ? a / kRasterSteps : -((-a + kRasterSteps - 1) / kRasterSteps);
   };

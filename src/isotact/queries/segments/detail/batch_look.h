@@ -74,7 +74,7 @@ struct BatchLook : BatchLanes<F> {
     return looks.raw.size;
   }
 
-  // ---- look -----------------------------------------------------------------------------------
+  // ---- read -----------------------------------------------------------------------------------
 
   static __attribute__((noinline)) void look(BatchWork& w) {
     const Table<8>& looks = w.tables->looks;

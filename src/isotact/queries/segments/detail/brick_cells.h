@@ -10,8 +10,8 @@ namespace isotact::detail {
 // Computes corners of a fine cell (0 to 7 along each axis) of a brick, over any lanes, from coarse
 // corners and corrections. All bricks that share a face compute the same values at its nodes.
 template <typename F>
-ISOTACT_INLINE void compute_fine_corners(const F* coarse, const F* cell, const F* correction, F step,
-                                      F* corner) {
+ISOTACT_INLINE void compute_fine_corners(const F* coarse, const F* cell, const F* correction,
+                                         F step, F* corner) {
   F first[3], last[3];
   for (int axis = 0; axis < 3; ++axis) {
     first[axis] = cell[axis] * F(0.125F);

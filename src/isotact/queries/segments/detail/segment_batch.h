@@ -10,7 +10,7 @@
 //   3. open:   from coarse cell to coarse cell in that time; lists the indexed ones
 //   4. refine: to the slab of each coarse cell
 //   5. step:   from fine cell to fine cell between the slab's planes
-//   6. look:   the cubic in each
+//   6. read:   the cubic in each
 //   7. solve:  for the roots of those that have some
 // If only the first time inside is wanted, paths pass through the stages in rounds. In each, a path
 // goes on to its next macro cell with the isosurface, and those that came inside are left out of
@@ -92,7 +92,7 @@ struct BatchTables {
 // walked by itself.
 inline constexpr std::int32_t kWalkAlone = 1 << 20;
 
-// What a field, its index and a margin determine.
+// Determined by a field, its index and a margin.
 struct BatchField {
   const std::int8_t* free_cubes;
   const std::uint64_t* occupied;
@@ -124,7 +124,7 @@ struct BatchWork {
   bool (*make_path)(BatchWork& work, std::size_t segment);
   void* context;
   std::int32_t* first_side;
-  std::uint8_t* done;  // Of paths that stop at their first time inside; nullptr: none stops.
+  std::uint8_t* done;  // Marks paths that stop at their first time inside; nullptr: none stops.
   BatchTables* tables;
   // Make space for more items, or drop those that a table has and set `overflow`.
   void (*grow)(BatchWork&, RawTable&);

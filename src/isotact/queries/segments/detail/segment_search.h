@@ -29,7 +29,7 @@ class OctreeWalk {
   const MinMaxOctree* octree_;
   CellWalk walk_;
   IntervalSink sink_;
-  int level_;          // Of the next node around the walk's cell; -1: the cell itself.
+  int level_;          // The level of the next node around the walk's cell; -1: the cell itself.
   int far_level_ = 0;  // The highest level that may not be in the caches.
 };
 void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const CellSettings& settings,

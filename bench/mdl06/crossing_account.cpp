@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/queries/segments/exact_segment.h"
+#include "mdl06/exact_segment.h"
 
 namespace isotact {
 namespace {

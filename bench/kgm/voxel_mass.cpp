@@ -1,4 +1,4 @@
-#include "isotact/field/voxmap/voxel_mass.h"
+#include "kgm/voxel_mass.h"
 
 #include <algorithm>
 #include <cmath>

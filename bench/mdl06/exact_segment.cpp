@@ -1,4 +1,4 @@
-#include "isotact/queries/segments/exact_segment.h"
+#include "mdl06/exact_segment.h"
 
 #include <algorithm>
 #include <cassert>

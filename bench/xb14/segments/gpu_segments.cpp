@@ -39,7 +39,7 @@ void name_options(OptionReader& reader, Options& options) {
               "a file, or the name of a shape; else the bunny of the data folder");
 }
 
-// As bench/xb14/segments.cpp draws them.
+// As segments.cpp draws them.
 std::vector<Segment> make_random(const Aabb& box, std::size_t n) {
   Random random(2014);
   std::vector<Segment> segments;

@@ -1,8 +1,4 @@
-#include "isotact/scene/run/detail/motion_script.h"
-
-#include <algorithm>
-#include <cmath>
-
+// Scripts of a scene file: how bodies and motors move over time.
 #include <fmt/format.h>
 
 #include "isotact/scene/parse/detail/scene_reader.h"
@@ -75,31 +71,6 @@ SceneScript read_body_script(const JsonNode& node, const Scene& scene) {
   return script;
 }
 
-// The keys around a time, and the position between them.
-struct Between {
-  std::size_t before = 0, after = 0;
-  double share = 0;
-};
-template <typename Key>
-Between find_between(const std::vector<Key>& keys, double time) {
-  const auto after = std::upper_bound(keys.begin(), keys.end(), time,
-                                      [](double t, const Key& key) { return t < key.time; });
-  if (after == keys.begin()) return {};
-  const auto k = static_cast<std::size_t>(after - keys.begin());
-  if (after == keys.end()) return {k - 1, k - 1, 0};
-  return {k - 1, k, (time - keys[k - 1].time) / (keys[k].time - keys[k - 1].time)};
-}
-
-// Takes the shorter rotation.
-Quat turn_towards(const Quat& from, const Quat& to, double share) {
-  Quat q = to * conjugate(from);
-  if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
-  const Vec3 v{q.x, q.y, q.z};
-  const double sine = length(v);
-  if (sine < 1e-12) return from;
-  return normalized(rotation_about(v, 2 * angle_of(sine, q.w) * share) * from);
-}
-
 }  // namespace
 
 SceneScript read_script(const JsonNode& node, const Scene& scene) {
@@ -118,29 +89,6 @@ SceneScript read_script(const JsonNode& node, const Scene& scene) {
                      item.get("max_force").number({0, kMostForce})}};
   });
   return script;
-}
-
-Pose pose_at(const PoseScript& script, double time) {
-  const Between b = find_between(script.keys, time);
-  const Pose &from = script.keys[b.before].pose, &to = script.keys[b.after].pose;
-  return {turn_towards(from.rotation, to.rotation, b.share),
-          from.translation + (to.translation - from.translation) * b.share};
-}
-
-Pose pose_at(const SteadyScript& script, const Pose& start, double time) {
-  const double t = std::clamp(time, script.from, script.until) - script.from;
-  const double rate = length(script.angular_velocity);
-  // Whole rotations are removed, since our sines are only for limited angles.
-  const double angle = std::fmod(rate * t, 2 * kPi);
-  const Quat turn = rate > 0 ? rotation_about(script.angular_velocity, angle) : Quat{};
-  return {normalized(turn * start.rotation), start.translation + script.velocity * t};
-}
-
-Motor motor_at(const MotorScript& script, double time) {
-  const Between b = find_between(script.keys, time);
-  const Motor &from = script.keys[b.before].motor, &to = script.keys[b.after].motor;
-  return {from.velocity + (to.velocity - from.velocity) * b.share,
-          from.max_force + (to.max_force - from.max_force) * b.share};
 }
 
 }  // namespace isotact::detail

@@ -9,10 +9,9 @@
 #include <limits>
 
 #include "isotact/base/parallel.h"
-#include "isotact/export.h"
 #include "isotact/field/models/brick_field.h"
 
-namespace ISOTACT_PUBLIC isotact {
+namespace isotact {
 
 struct BrickDifference {
   std::size_t bricks = 0;  // In both.

@@ -10,13 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "isotact/export.h"
 #include "isotact/field/models/brick_field.h"
 #include "isotact/field/models/exact_field.h"
 #include "isotact/field/surface/surface.h"
 #include "isotact/queries/segments/segment.h"
 
-namespace ISOTACT_PUBLIC isotact {
+namespace isotact {
 
 // A crossing of the surface from one side to the other.
 struct SurfaceCrossing {

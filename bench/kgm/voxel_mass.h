@@ -7,13 +7,12 @@
 
 #include <cstdint>
 
-#include "isotact/export.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
 #include "isotact/field/texels/field_texels.h"
 #include "isotact/geometry/mesh/mass_properties.h"
 
-namespace ISOTACT_PUBLIC isotact {
+namespace isotact {
 
 namespace detail {
 // Writes which voxels of the row along x at (j, k) are part of the body: bytes of 0 or 1.
