@@ -232,7 +232,7 @@ void add_convert(CommandLine& line) {
                       .value_name = "FACTOR"},
                      options->scale, {1e-12, 1e12});
   command.add_text({.names = "--up",
-                    .help = "The axis of IN that points up: it becomes y, after --scale",
+                    .help = "The axis of FILE that points up: it becomes y, after --scale",
                     .value_name = "x|y|z|-x|-y|-z",
                     .choices = {"x", "y", "z", "-x", "-y", "-z"}},
                    options->up);

@@ -95,7 +95,8 @@ void run_edit(const EditOptions& o) {
       naming(o.meshes[0], [&] { return EditableField(std::move(first), settings); });
   const double build_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  print_warnings(o.meshes[0], part.report().warnings);
+  const std::vector<std::string> warnings = part.report().warnings;
+  print_warnings(o.meshes[0], warnings);
 
   Json versions = Json::array();
   for (std::size_t i = 1; i < o.meshes.size(); ++i) {
@@ -118,7 +119,8 @@ void run_edit(const EditOptions& o) {
                 {"resolution", resolution_of(part.field().lattice())},
                 {"voxel_size", part.field().lattice().spacing},
                 {"build_seconds", build_seconds},
-                {"versions", std::move(versions)}});
+                {"versions", std::move(versions)},
+                {"warnings", warnings}});
 }
 
 }  // namespace

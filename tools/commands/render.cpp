@@ -303,7 +303,7 @@ void add_render(CommandLine& line) {
                       .help = "Magnify by this factor; 1 shows everything (default: 1)",
                       .value_name = "X"},
                      s.zoom, {0.01, 100});
-  whole("--samples", s.sky_samples,
+  whole("--sky-rays", s.sky_samples,
         "Rays per subpixel for the light of the sky, 1 to 64 (default: 3)", {1, 64});
   command.add_number(
       {.names = "--time",

@@ -168,7 +168,7 @@ TEST_F(Tool, CleanTearsNoHoles) {
 TEST_F(Tool, RenderWritesAPng) {
   run_json({"make", "knot", "-o", "k.obj", "--json"});
   const Json r = run_json({"render", "k.obj", "-o", "k.png", "--width", "96", "--height", "64",
-                           "--samples", "4", "--json"});
+                           "--sky-rays", "4", "--json"});
   EXPECT_EQ(r["width"], 96);
   std::ifstream png(file("k.png"), std::ios::binary);
   std::string magic(8, ' ');

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The keys of a report in the order in which they are written. Writer and Reader share these lists.
+// The keys of a report in the order in which they are written. ReportWriter and ReportReader share these lists.
 template <typename Visit, typename Sign>
 void visit_sign(Visit&& visit, Sign& sign) {
   visit("reason", sign.reason);
@@ -58,7 +58,7 @@ void visit_thin(Visit&& visit, Thin& thin) {
   visit("films_afterwards", thin.films_afterwards);
 }
 
-struct Writer {
+struct ReportWriter {
   Json& json;
 
   template <typename T>
@@ -77,7 +77,7 @@ void visit_measured(Visit&& visit, Measured& measured) {
 
 // Leaves values alone whose keys are missing, or null as numbers are that were not finite. Keys of
 // another type make it fail.
-struct Reader {
+struct ReportReader {
   const Json& json;
   bool& failed;
 
@@ -108,7 +108,7 @@ const char* kind_of(const ThinPlace& place) {
 // The voxel size is that of the field in which they were searched for first.
 Json to_json(const ThinReport& thin, double voxel_size) {
   Json j;
-  visit_thin(Writer{j}, thin);
+  visit_thin(ReportWriter{j}, thin);
   Json places = Json::array();
   for (const ThinPlace& place : thin.places)
     places.push_back({{"position", {place.position.x, place.position.y, place.position.z}},
@@ -125,11 +125,11 @@ Json to_json(const ThinReport& thin, double voxel_size) {
 Json to_json(const AssetReport& whole) {
   const FieldReport& report = whole.field;
   Json j{{"method", name(report.sign.method)}};
-  visit_sign(Writer{j}, report.sign);
-  visit_repairs(Writer{j}, report);
+  visit_sign(ReportWriter{j}, report.sign);
+  visit_repairs(ReportWriter{j}, report);
   j["thin_features"] = to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
                                                                          : report.lattice.spacing);
-  if (report.measured.points > 0) visit_measured(Writer{j["measured_error"]}, report.measured);
+  if (report.measured.points > 0) visit_measured(ReportWriter{j["measured_error"]}, report.measured);
   j["warnings"] = report.warnings;
   if (report.device != "cpu") j["device"] = report.device;
   j["mass_from"] = whole.mass_from.empty() ? Json() : Json(whole.mass_from);
@@ -163,7 +163,7 @@ bool read_warnings(const Json& json, std::vector<std::string>& warnings) {
 
 ThinPlace read_place(const Json& json, bool& failed) {
   ThinPlace place;
-  const Reader read{json, failed};
+  const ReportReader read{json, failed};
   read("thickness", place.thickness);
   read("extent", place.extent);
   read("area", place.area);
@@ -183,7 +183,7 @@ bool read_thin(const Json& json, ThinReport& thin) {
   const Json* const at = find_key(json, "thin_features");
   if (at == nullptr || !at->is_object()) return false;
   bool failed = false;
-  visit_thin(Reader{*at, failed}, thin);
+  visit_thin(ReportReader{*at, failed}, thin);
   if (const Json* const places = find_key(*at, "places"); places != nullptr && places->is_array())
     for (const Json& place : *places)
       if (place.is_object()) thin.places.push_back(read_place(place, failed));
@@ -203,13 +203,13 @@ std::optional<AssetReport> parse_report(const Asset& asset) {
   if (!json.is_object()) return std::nullopt;
   AssetReport report;
   bool failed = !json.contains("reason") || !json.contains("watertight") || !json.contains("holes");
-  visit_sign(Reader{json, failed}, report.field.sign);
-  visit_repairs(Reader{json, failed}, report.field);
-  Reader{json, failed}("device", report.field.device);
-  Reader{json, failed}("mass_from", report.mass_from);
+  visit_sign(ReportReader{json, failed}, report.field.sign);
+  visit_repairs(ReportReader{json, failed}, report.field);
+  ReportReader{json, failed}("device", report.field.device);
+  ReportReader{json, failed}("mass_from", report.mass_from);
   if (const Json* const measured = find_key(json, "measured_error")) {
     failed = failed || !measured->is_object();
-    if (!failed) visit_measured(Reader{*measured, failed}, report.field.measured);
+    if (!failed) visit_measured(ReportReader{*measured, failed}, report.field.measured);
   }
   if (failed || !read_method(json, report.field.sign.method) ||
       !read_thin(json, report.field.thin) || !read_warnings(json, report.field.warnings))

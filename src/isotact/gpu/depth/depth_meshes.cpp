@@ -63,10 +63,10 @@ DrawnInstance make_instance(const GpuMeshes::State::Element& element, const Dept
 
 MeshPrograms::MeshPrograms(const DepthSettings& settings, bool compute) {
   if (compute) {
-    surfaces = {GpuProgram("depth_raster.comp", {{"SURFACES", "1"}}),
+    surfaces = {GpuProgram("depth_triangles.comp", {{"SURFACES", "1"}}),
                 GpuProgram("depth_tiles.comp", {{"SURFACES", "1"}})};
     if (settings.find_inside)
-      windings = {GpuProgram("depth_raster.comp", {{"WINDINGS", "1"}}),
+      windings = {GpuProgram("depth_triangles.comp", {{"WINDINGS", "1"}}),
                   GpuProgram("depth_tiles.comp", {{"WINDINGS", "1"}})};
     return;
   }

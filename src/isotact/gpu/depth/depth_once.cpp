@@ -29,7 +29,7 @@ std::uint32_t find_record_check(const std::uint32_t* words, std::size_t count,
 namespace {
 
 // Returns whether a box of an element may matter. `front`: at any distance in front of the query's
-// box. Boxes along the view's axes, slightly too large, as in depth_cull.glsl.
+// box. Boxes along the view's axes, slightly too large, as in depth_cull_tests.glsl.
 bool may_meet_box(const glsl::Rows3x4& rows, const ClusterNode& node, bool front) {
   const Vec3f& middle = node.middle;
   const Vec3f& half = node.half;
@@ -46,7 +46,7 @@ bool may_meet_box(const glsl::Rows3x4& rows, const ClusterNode& node, bool front
   return misses == 0;
 }
 
-// Returns whether edge functions of all triangles are exact in double precision; depth_once.comp.
+// Returns whether edge functions of all triangles are exact in double precision; depth_in_one.comp.
 // `longest` is the length of their longest edge.
 bool is_exact(const DepthView& view, const DepthSettings& settings, double longest) {
   constexpr double kMostPixels = 8000;
@@ -76,7 +76,7 @@ void GpuDepthDetector::State::make_once() {
   defines.push_back({"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"});
   if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
   once = std::make_unique<detail::OncePass>();
-  once->program = GpuProgram("depth_once.comp", defines);
+  once->program = GpuProgram("depth_in_one.comp", defines);
   once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
   once->notes =
       GpuBuffer(static_cast<std::size_t>(gpu_settings.queries) * glsl::kOnceNoteWords * 4);

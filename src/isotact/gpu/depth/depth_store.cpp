@@ -141,7 +141,7 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
 }
 
 bool can_raster(const DepthSettings& settings) {
-  constexpr GLint kBlocks = 14;  // Blocks of depth_raster.comp.
+  constexpr GLint kBlocks = 14;  // Blocks of depth_triangles.comp.
   GLint blocks = 0;
   glGetIntegerv(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS, &blocks);
   return settings.method == DepthMethod::kIntervals && !settings.conservative && blocks >= kBlocks;
@@ -267,7 +267,7 @@ void GpuDepthDetector::State::make_pictures() {
   environment_picture =
       detail::GlFramebuffer(environment_depth, gpu_settings.use_stencil, environment_surface);
   if (!gpu_settings.use_stencil) return;
-  mask.emplace(DrawStages{.vertex = detail::find_shader("depth_mask.vert"), .name = "depth_mask"});
+  mask.emplace(DrawStages{.vertex = detail::find_shader("depth_mask_corners.vert"), .name = "depth_mask"});
   mask_fragment.emplace("depth_mask.frag");
 }
 

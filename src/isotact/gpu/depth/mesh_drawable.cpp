@@ -275,7 +275,7 @@ GpuDrawable GpuMeshes::drawable(std::size_t element) const {
   const auto draw = [state, element](const DrawPass& pass) {
     if (!state->program)
       state->program.emplace(
-          DrawStages{.vertex = detail::find_shader("mesh.vert"), .name = "mesh"});
+          DrawStages{.vertex = detail::find_shader("mesh_corners.vert"), .name = "mesh"});
     const State::Element& now = state->elements[element];
     state->program->use(pass);
     const Mat3 turn = to_matrix(now.pose.rotation);

@@ -362,7 +362,7 @@ void GpuIntersectionQuery::State::refine() {
   const GpuProgram& count =
       program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", gpu_settings.group_size)}});
   count.set("open_room", open_room);
-  const GpuProgram& cut = program("refine.comp", search_defines());
+  const GpuProgram& cut = program("refine_particles.comp", search_defines());
   set_uniforms(cut);
   found_level.bind(glsl::kIdfFoundLevelsAt);
   refined_hits.bind(glsl::kIdfHitsAt);

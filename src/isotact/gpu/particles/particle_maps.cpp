@@ -141,7 +141,7 @@ std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) 
 
 struct GpuParticleMaps::State {
   explicit State(const ParticleMapSettings& s)
-      : settings(s), fragment("particle_map.frag", s.layers > 1 ? peel() : none()) {}
+      : settings(s), fragment("particle_surface.frag", s.layers > 1 ? peel() : none()) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {

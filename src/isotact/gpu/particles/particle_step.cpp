@@ -1,4 +1,4 @@
-// The CPU implementation of shaders/particle_map.glsl and particle_step.comp: line by line the
+// The CPU implementation of shaders/particle_map.glsl and particle_moves.comp: line by line the
 // same.
 #include <algorithm>
 #include <cmath>

@@ -33,7 +33,7 @@ struct GpuParticles::State {
   GpuBuffer particles, counts;
   std::uint32_t count = 0;
   GLuint block = 0;
-  GpuProgram step{"particle_step.comp"}, extent{"particle_extent.comp"};
+  GpuProgram step{"particle_moves.comp"}, extent{"particle_extent.comp"};
 };
 
 GpuParticles::GpuParticles(const GpuContext& gpu, std::span<const Particle> particles) {

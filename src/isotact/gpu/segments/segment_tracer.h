@@ -6,7 +6,7 @@
 //
 // Equality of bits: sums, products, and comparisons are those of the CPU in the same order, and
 // GPUs round them correctly. Quotients and roots, which they need not round correctly, are computed
-// in doubles and rounded (shaders/segment_path.glsl). GPUs may treat numbers below 1e-38 as zero,
+// in doubles and rounded (shaders/segment_steps.glsl). GPUs may treat numbers below 1e-38 as zero,
 // which affects no time. Segments that leave the box are cut in doubles: a GPU whose double
 // division is less accurate than IEEE requires may give other last bits there.
 //

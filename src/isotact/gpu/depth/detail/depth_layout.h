@@ -207,7 +207,7 @@ ISOTACT_CONSTANT int kDepthHeadsAt = 10, kDepthNodesAt = 11, kDepthTileBoundsAt 
 // Texture units.
 ISOTACT_CONSTANT int kObjectFarUnit = 8, kObjectNearUnit = 9, kEnvironmentDepthUnit = 10,
                      kEnvironmentSurfaceUnit = 11;
-// For mesh.vert.
+// For mesh_corners.vert.
 ISOTACT_CONSTANT int kMeshRowsLocation = 1;
 
 #ifdef __cplusplus

@@ -66,7 +66,7 @@ class TriangleSieve {
   Placing placing_;
 };
 
-// Detection in one dispatch: the side of the CPU. The other side is shaders/depth_once.comp.
+// Detection in one dispatch: the side of the CPU. The other side is shaders/depth_in_one.comp.
 inline constexpr std::size_t kOnceBytes = 16 * std::size_t{glsl::kOnceRows};  // Size of the input.
 inline constexpr std::size_t kOnceQueries = 8;  // For more queries, several passes are faster.
 // Largest number of clusters per query: each tile tests all of them, which several passes would

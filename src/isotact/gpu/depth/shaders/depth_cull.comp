@@ -1,6 +1,6 @@
 // Clusters of meshes against queries: a work-group for each pair, a lane for each primitive. What is
 // left is listed, and counted as an indirect draw wants it.
-#include "depth_cull.glsl"
+#include "depth_cull_tests.glsl"
 layout(local_size_x = kClusterSize) in;
 layout(std430, binding = kDepthVisibleAt) writeonly buffer Visible { uvec2 visible[]; };
 layout(std430, binding = kDepthCommandsAt) buffer Commands { DrawCommand commands[3]; };

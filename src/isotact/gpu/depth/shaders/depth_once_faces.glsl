@@ -1,4 +1,4 @@
-// depth_once.comp: which triangles are over a tile.
+// depth_in_one.comp: which triangles are over a tile.
 struct TileBox {
   ivec2 first;  // pixel
   float near, far;

@@ -1,4 +1,4 @@
-// depth_once.comp: triangles in the pixels of a tile.
+// depth_in_one.comp: triangles in the pixels of a tile.
 struct Best {
   float value, z;
   uint who, corner;  // element << 1 | back

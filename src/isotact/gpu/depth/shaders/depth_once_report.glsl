@@ -1,4 +1,4 @@
-// depth_once.comp: what a tile tells, and what the last one makes of that.
+// depth_in_one.comp: what a tile tells, and what the last one makes of that.
 
 // ---- what a tile tells --------------------------------------------------------------------------
 

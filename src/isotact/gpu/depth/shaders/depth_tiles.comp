@@ -1,4 +1,4 @@
-// Triangles in blocks of tiles, as depth_raster.comp has listed them: a work-group each.
+// Triangles in blocks of tiles, as depth_triangles.comp has listed them: a work-group each.
 #include "depth_frame.glsl"
 layout(local_size_x = kDepthTile * kDepthTile) in;
 #include "depth_flat.glsl"

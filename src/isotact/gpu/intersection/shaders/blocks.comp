@@ -1,7 +1,7 @@
 // Which blocks of cells may hold a contact.
 layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
-#include "particles.glsl"
+#include "particle_search.glsl"
 
 layout(std430, binding = kIdfBlocksAt) buffer Blocks { WorkListHead block_list; uvec2 blocks[]; };
 layout(std430, binding = kIdfBlockEndsAt) readonly buffer Totals { uint block_end[]; };

@@ -1,7 +1,7 @@
 // The deepest contacts of each pair, one group a pair: keys are ranked, and the particles of the
 // first few move again, which gives the same contact as before to the last bit.
 layout(local_size_x = 64) in;
-#include "particles.glsl"
+#include "particle_search.glsl"
 
 layout(std430, binding = kIdfOffsetsAt) writeonly buffer Picked { uint picked[]; };
 layout(std430, binding = kIdfHitsAt) writeonly buffer Hits { IdfHit hits[]; };

@@ -9,7 +9,7 @@ layout(local_size_x = kIdfBlockGroup) in;
 layout(local_size_x = GROUP_SIZE) in;
 #endif
 #include "index.glsl"
-#include "particles.glsl"
+#include "particle_search.glsl"
 
 #if defined(CELLS)
 layout(std430, binding = kIdfBlocksAt) readonly buffer Blocks {

@@ -1,7 +1,7 @@
 // One contact of each voxel that has some (KGM, section 7): the particle that won it moves again.
 layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
-#include "particles.glsl"
+#include "particle_search.glsl"
 
 layout(std430, binding = kIdfTotalsAt) readonly buffer Totals { uint slot_end[]; };
 layout(std430, binding = kIdfOffsetsAt) buffer Stored { uint stored; };

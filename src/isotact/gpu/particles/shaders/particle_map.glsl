@@ -18,7 +18,7 @@ struct ParticlePlace {
   float pixel_size;  // metres, at the point
 };
 
-ParticlePlace compute_particle_place(vec3 p) {
+ParticlePlace find_particle_place(vec3 p) {
   ParticlePlace place;
   place.face = 0;
   if (particle_map.is_cube != 0) {
@@ -55,7 +55,7 @@ int particle_slice(ParticlePlace place, int layer) {
   return place.face * particle_map.layers + layer;
 }
 
-ParticleSurface compute_particle_surface(ParticlePlace place, int layer) {
+ParticleSurface find_particle_surface(ParticlePlace place, int layer) {
   ParticleSurface surface;
   ivec3 texel = ivec3(place.pixel, particle_slice(place, layer));
   float depth = texelFetch(particle_depths, texel, 0).x;
@@ -76,12 +76,12 @@ ParticleSurface compute_particle_surface(ParticlePlace place, int layer) {
   return surface;
 }
 
-uint get_particle_id(ParticlePlace place, int layer) {
+uint find_particle_id(ParticlePlace place, int layer) {
   if (particle_map.has_ids == 0) return 0u;
   return texelFetch(particle_ids, ivec3(place.pixel, particle_slice(place, layer)), 0).x;
 }
 
-vec4 get_particle_data(ParticlePlace place, int layer) {
+vec4 find_particle_data(ParticlePlace place, int layer) {
   if (particle_map.has_data == 0) return vec4(0);
   return texelFetch(particle_data, ivec3(place.pixel, particle_slice(place, layer)), 0);
 }
@@ -90,7 +90,7 @@ vec4 get_particle_data(ParticlePlace place, int layer) {
 uint count_particle_surfaces(ParticlePlace place, vec3 p) {
   uint passed = 0u;
   for (int layer = 0; layer < particle_map.layers; ++layer) {
-    ParticleSurface surface = compute_particle_surface(place, layer);
+    ParticleSurface surface = find_particle_surface(place, layer);
     if (!surface.found || dot(surface.normal, p - surface.point) >= 0) break;
     ++passed;
   }
@@ -119,7 +119,7 @@ ParticleCrossing find_particle_crossing(vec3 from, vec3 to, ParticlePlace place,
   if (before == kUnknownSide || before == now) return crossing;
   int layer = int(now > before ? before : before - 1u);
   if (layer >= particle_map.layers) return crossing;
-  ParticleSurface surface = compute_particle_surface(place, layer);
+  ParticleSurface surface = find_particle_surface(place, layer);
   if (!surface.found) return crossing;
   crossing.point = surface.point;
   crossing.normal = now > before ? surface.normal : -surface.normal;
@@ -128,7 +128,7 @@ ParticleCrossing find_particle_crossing(vec3 from, vec3 to, ParticlePlace place,
   float before_it = dot(crossing.normal, from - surface.point);
   crossing.found = behind > 0 && behind <= distance(from, to) + slack && before_it >= -slack;
   if (!crossing.found) return crossing;
-  crossing.id = get_particle_id(place, layer);
+  crossing.id = find_particle_id(place, layer);
   side = before;
   return crossing;
 }

@@ -27,9 +27,9 @@ layout(local_size_x = kSegmentGroup) in;
 #define ROW_WORDS 7u
 
 #include "index.glsl"
-#include "segment_path.glsl"
+#include "segment_steps.glsl"
 #include "segment_cubic.glsl"
-#include "segment_index.glsl"
+#include "segment_tables.glsl"
 
 layout(std430, binding = kSegmentsAt) readonly restrict buffer Segments { vec2 segments[]; };
 layout(std430, binding = kSegmentSpansAt) writeonly restrict buffer Spans {

@@ -4,7 +4,7 @@
 // whoever comes first, so that the same pair always gives the same contacts.
 layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
-#include "particles.glsl"
+#include "particle_search.glsl"
 
 layout(std430, binding = kIdfCountsAt) readonly buffer Counts { uint arrived[]; };
 // Of pairs; 0: not yet.

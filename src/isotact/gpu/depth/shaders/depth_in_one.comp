@@ -4,7 +4,7 @@
 // tile finds the triangles over it by itself, from the clusters that the CPU's tree has left: by
 // boxes of leaves, then by triangles. The last tile that is done writes the report.
 //
-// Same answers as depth_raster.comp, depth_tiles.comp, depth_within.comp and depth_finish.comp.
+// Same answers as depth_triangles.comp, depth_tiles.comp, depth_within.comp and depth_finish.comp.
 #include "depth_frame.glsl"
 layout(local_size_x = kDepthTile * kDepthTile) in;
 #include "depth_flat.glsl"

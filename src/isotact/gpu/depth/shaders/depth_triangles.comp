@@ -3,7 +3,7 @@
 // is listed for depth_tiles.comp, by blocks of tiles. No lane does much alone: that would be what
 // all others wait for.
 #define FEW_TILES 4
-#include "depth_cull.glsl"
+#include "depth_cull_tests.glsl"
 layout(local_size_x = kClusterSize) in;
 #include "depth_flat.glsl"
 #include "depth_test.glsl"

@@ -37,13 +37,13 @@ void bear(inout Particle particle) {
 
 // Of obstacles whose data are forces: of the surfaces before and behind the particle.
 vec3 compute_force(vec3 p) {
-  ParticlePlace place = compute_particle_place(p);
+  ParticlePlace place = find_particle_place(p);
   vec3 force = vec3(0);
   if (!place.found) return force;
   for (int layer = 0; layer < particle_map.layers; ++layer) {
-    ParticleSurface surface = compute_particle_surface(place, layer);
+    ParticleSurface surface = find_particle_surface(place, layer);
     if (!surface.found) break;
-    vec4 data = get_particle_data(place, layer);
+    vec4 data = find_particle_data(place, layer);
     float away = abs(dot(surface.normal, p - surface.point));
     if (away < data.w) force += data.xyz * (1.0 - away / data.w);
   }
@@ -74,7 +74,7 @@ void main() {
       // What it bounces off may throw it behind another surface: corners have three.
       uint bounces = 0u;
       for (; bounces < kParticleBounces; ++bounces) {
-        place = compute_particle_place(to);
+        place = find_particle_place(to);
         inside = place.found;
         if (!inside) {
           particle.side = kUnknownSide;
