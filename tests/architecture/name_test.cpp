@@ -97,5 +97,44 @@ TEST(Names, EndInTheVocabulary) {
   EXPECT_GT(count, 2000U);
 }
 
+// Calls visit(name) for each word of a text that begins with find_ and is followed by a bracket.
+template <class Visit>
+void visit_searches(const std::string& line, const Visit& visit) {
+  static const std::regex search(R"(\bfind_\w+(?=\s*[(<]))");
+  const std::string code = line.substr(0, line.find("//"));
+  for (std::sregex_iterator word(code.begin(), code.end(), search), end; word != end; ++word)
+    visit(word->str());
+}
+
+// searches.txt lists them: whoever adds one decides that it is a search.
+TEST(Names, FindIsForSearches) {
+  std::set<std::string> seen;
+  visit_searches("int n = find_depth(x) + find_room<3>(y);  // find_slope(",
+                 [&](const auto& name) { seen.insert(name); });
+  EXPECT_EQ(seen, (std::set<std::string>{"find_depth", "find_room"}));
+
+  std::set<std::string> known{"find_if",           "find_if_not",      "find_first_of",
+                              "find_first_not_of", "find_last_not_of", "find_last_of"};
+  std::ifstream list = open("tests/architecture/searches.txt");
+  for (std::string line; std::getline(list, line);)
+    if (!line.starts_with("#")) known.insert(line);
+  EXPECT_GT(known.size(), 200U);
+  const fs::path source = ISOTACT_SOURCE_FOLDER;
+  const std::set<std::string> kinds{".h", ".cpp", ".inl", ".comp", ".glsl", ".frag", ".vert"};
+  for (const char* folder : {"src", "tools", "adapters"})
+    for (const auto& entry : fs::recursive_directory_iterator(source / folder)) {
+      if (!kinds.contains(entry.path().extension().string())) continue;
+      const std::string file = entry.path().lexically_relative(source).generic_string();
+      std::ifstream in = open(file);
+      for (std::string line; std::getline(in, line);)
+        visit_searches(line, [&](const std::string& name) {
+          EXPECT_TRUE(known.contains(name))
+              << name << " in " << file
+              << ": a search? Then list it in searches.txt. Or else it is "
+              << "compute_..., choose_... or a bare noun";
+        });
+    }
+}
+
 }  // namespace
 }  // namespace isotact
