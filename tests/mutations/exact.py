@@ -5,6 +5,7 @@ must then fail. scripts/mutate applies them one by one.
 """
 
 MOTION = "src/isotact/queries/swept/mesh_motion.cpp"
+SEARCH = "src/isotact/queries/swept/detail/motion_search.h"
 CURVE = "src/isotact/queries/swept/motion.cpp"
 PAIRS = "src/isotact/geometry/bvh/mesh_distance.cpp"
 KERNEL = "src/isotact/geometry/bvh/detail/pair_kernel.h"
@@ -25,20 +26,20 @@ NEAREST = (GEOMETRY, "MeshDistance*")
 # name, file, text, replacement, tests
 MUTATIONS = [
     # Motion bounds.
-    ("bend: half of the deviation", MOTION,
+    ("bend: half of the deviation", SEARCH,
      "return curve_.bend(radius) * span.duration() * span.duration() / 8;",
      "return curve_.bend(radius) * span.duration() * span.duration() / 16;", MOTIONS),
-    ("bend: linear in the duration, too small", MOTION,
+    ("bend: linear in the duration, too small", SEARCH,
      "return curve_.bend(radius) * span.duration() * span.duration() / 8;",
      "return curve_.bend(radius) * span.duration() * span.duration() * span.duration() / 8;",
      MOTIONS),
-    ("bend: none for triangles", MOTION,
+    ("bend: none for triangles", SEARCH,
      "const double slack = bend_of(span, std::sqrt(radius_sq)) + rounding_;",
      "const double slack = rounding_;", MOTIONS),
-    ("bend: none for boxes", MOTION,
+    ("bend: none for boxes", SEARCH,
      "const double slack = bend + rounding_ + a.slack + b.slack;",
      "const double slack = rounding_ + a.slack + b.slack;", MOTIONS),
-    ("bend: of the box's middle alone", MOTION,
+    ("bend: of the box's middle alone", SEARCH,
      "bend_of(span, length(b.center - curve_.pivot()) + b.radius() + b.slack)",
      "bend_of(span, length(b.center - curve_.pivot()))", MOTIONS),
     ("rates: no Coriolis term", CURVE,
@@ -53,13 +54,13 @@ MUTATIONS = [
     ("polynomial: no bend", CURVE,
      "most = std::max(most, length(map * ball.center) + std::sqrt(norm) * ball.radius);",
      "most = 0 * (length(map * ball.center) + std::sqrt(norm) * ball.radius);", MOTIONS),
-    ("rounding: positions far from the origin are exact", MOTION,
+    ("rounding: positions far from the origin are exact", SEARCH,
      "rounding_(curve_.rounding() +", "rounding_(-1 * curve_.rounding() +", MOTIONS),
     # Planes.
-    ("planes: the further one of both ends", MOTION,
+    ("planes: the further one of both ends", SEARCH,
      "return std::max(std::min(b0.lower, b1.lower) - a.upper,",
      "return std::max(std::max(b0.lower, b1.lower) - a.upper,", MOTIONS),
-    ("planes: half-space, the first end alone", MOTION,
+    ("planes: half-space, the first end alone", SEARCH,
      "std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d - slack;",
      "side_of(span.first, b, b0).lower - d - slack;", MOTIONS),
     ("margin: of half its size", MOTION,
@@ -69,17 +70,17 @@ MUTATIONS = [
      "find_first(roles, {.margin = request.margin + radii + error,",
      "find_first(roles, {.margin = request.margin + 0.5 * radii + error,", MOTIONS),
     # Culling by boxes.
-    ("boxes: two thirds of B's box", MOTION,
+    ("boxes: two thirds of B's box", SEARCH,
      "for (int k = 0; k < 3; ++k) reach += std::abs(dot(turned, b.axis[k])) * b.half[k];\n"
      "        const double at = dot(n, middle);",
      "for (int k = 0; k < 2; ++k) reach += std::abs(dot(turned, b.axis[k])) * b.half[k];\n"
      "        const double at = dot(n, middle);", MOTIONS),
-    ("boxes: one child of B is left out", MOTION,
+    ("boxes: one child of B is left out", SEARCH,
      "      for (std::uint32_t i = 0; i < count; ++i)\n"
      "        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});",
      "      for (std::uint32_t i = 0; i + 1 < count; ++i)\n"
      "        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});", MOTIONS),
-    ("boxes: one triangle of a block is left out", MOTION,
+    ("boxes: one triangle of a block is left out", SEARCH,
      "for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)\n"
      "          open_.push_back({{4 * block_a + i, true}",
      "for (std::uint32_t k = 0; k + 1 < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)\n"
