@@ -11,6 +11,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
+#include "isotact/base/error.h"
 
 #include "pair.h"
 
@@ -36,9 +37,9 @@ bool is_possible(const PairNow& now, PairKind kind, const PairState& state) {
   if (kind == PairKind::kOurs) {
     if (has_role(now.ours, *now.second)) return true;
     report_bullet_error(
-        "two shapes of Isotact's without contact: both are pointshells, and one needs a field; "
-        "make "
-        "it by Shape::from_mesh, Shape::from_field or from an asset with a field");
+        with_hint("two shapes of Isotact's without contact: both are pointshells, and one needs a "
+                  "field",
+                  Hint::kField));
     return false;
   }
   if (now.ours.tree != nullptr || (a.target && kind == PairKind::kMesh)) return true;

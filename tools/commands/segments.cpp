@@ -68,7 +68,8 @@ Traced trace_on_cpu(const AssetField& field, const SegmentSettings& settings,
   const SegmentTracer tracer = make_tracer(field, settings);
   traced.prepare_seconds = seconds_since(start);
   const auto ready = std::chrono::steady_clock::now();
-  tracer.trace(segments, traced.results, &traced.work.emplace());
+  tracer.trace(segments, traced.results);
+  traced.work = traced.results.work;
   traced.seconds = seconds_since(ready);
   return traced;
 }

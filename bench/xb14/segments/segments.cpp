@@ -309,16 +309,11 @@ void run_table2(const Options& options, Report& report) {
         SegmentTracer(field, {.threads = {1}}), SegmentTracer(grid, {.threads = {1}}),
         SegmentTracer(field, {.traversal = Traversal::kOctree, .threads = {1}})};
     constexpr std::size_t kTracers = std::size(tracers);
-    SegmentWork counts[kTracers];
     SegmentResults results[kTracers];
     std::vector<Contender> contenders;
     for (std::size_t k = 0; k < kTracers; ++k)
-      contenders.push_back({.work =
-                                [&, k] {
-                                  counts[k] = {};
-                                  tracers[k].trace(segments, results[k], &counts[k]);
-                                },
-                            .max_runs = 3});
+      contenders.push_back(
+          {.work = [&, k] { tracers[k].trace(segments, results[k]); }, .max_runs = 3});
     const std::vector<Seconds> times = medians_of(contenders);
     const auto where = fmt::format("{} cells", resolution);
     report.check(results[0].intervals == results[1].intervals,
@@ -337,20 +332,20 @@ void run_table2(const Options& options, Report& report) {
     };
     // Its lowest nodes are 2^3 cells: it reads the corners of all cells in them, as the paper's
     // reads the ranges of all. It searches roots in the same cells.
-    report.check(
-        static_cast<double>(counts[4].cubics) <= 1.2 * static_cast<double>(counts[1].cubics) &&
-            counts[4].cells <= 3 * counts[1].cells,
-        "the octree on bricks descends to the cells", where);
+    report.check(static_cast<double>(results[4].work.cubics) <=
+                         1.2 * static_cast<double>(results[1].work.cubics) &&
+                     results[4].work.cells <= 3 * results[1].work.cells,
+                 "the octree on bricks descends to the cells", where);
     if (resolution == 128) octree_at_128 = seconds(1);
     const bool has_paper = paper.octree > 0;
-    table.row({resolution, cell_if(has_paper, paper.uniform), cell_if(has_paper, paper.octree),
-               cell_if(has_paper, has_paper ? paper.uniform / paper.octree : 0), seconds(0),
-               seconds(1), seconds(0) / seconds(1),
-               cell_if(has_paper, paper.octree / kPaper[1].octree),
-               cell_if(has_paper, has_paper ? seconds(1) / octree_at_128 : 0), seconds(3),
-               seconds(2), seconds(4), a_segment(counts[0].cells), a_segment(counts[1].nodes),
-               a_segment(counts[1].cells), a_segment(counts[4].cells), a_segment(counts[2].nodes),
-               a_segment(counts[2].cells)});
+    table.row(
+        {resolution, cell_if(has_paper, paper.uniform), cell_if(has_paper, paper.octree),
+         cell_if(has_paper, has_paper ? paper.uniform / paper.octree : 0), seconds(0), seconds(1),
+         seconds(0) / seconds(1), cell_if(has_paper, paper.octree / kPaper[1].octree),
+         cell_if(has_paper, has_paper ? seconds(1) / octree_at_128 : 0), seconds(3), seconds(2),
+         seconds(4), a_segment(results[0].work.cells), a_segment(results[1].work.nodes),
+         a_segment(results[1].work.cells), a_segment(results[4].work.cells),
+         a_segment(results[2].work.nodes), a_segment(results[2].work.cells)});
     const double drawn[] = {paper.uniform, paper.octree, seconds(0), seconds(1), seconds(2)};
     for (std::size_t k = has_paper ? 0 : 2; k < std::size(drawn); ++k)
       plot.lines[k].points.push_back({static_cast<double>(resolution), drawn[k]});

@@ -369,15 +369,14 @@ TEST(SegmentIndex, FastOnDenseGridsGivesTheSameBits) {
     for (const double off : {0.0, -1.5, 2.0, 12.0})
       for (const Mode mode : {Mode::kAll, Mode::kFirst}) {
         SegmentSettings settings{.margin = off * lattice.spacing, .mode = mode, .threads = {2}};
-        SegmentWork fast_work, slow_work;
         SegmentResults got, want;
-        SegmentTracer(grid, settings).trace(segments, got, &fast_work);
+        SegmentTracer(grid, settings).trace(segments, got);
         settings.traversal = Traversal::kUniform;
-        SegmentTracer(grid, settings).trace(segments, want, &slow_work);
+        SegmentTracer(grid, settings).trace(segments, want);
         ASSERT_EQ(got.first, want.first) << shape << " " << off;
         ASSERT_EQ(got.intervals, want.intervals) << shape << " " << off;
-        cells_fast += fast_work.cells;
-        cells_slow += slow_work.cells;
+        cells_fast += got.work.cells;
+        cells_slow += want.work.cells;
         for (std::size_t i = 0; i < segments.size(); ++i)
           hits += want.first[i] < want.first[i + 1] ? 1U : 0U;
         all += segments.size();
@@ -451,13 +450,12 @@ TEST(SegmentIndex, FollowsEdits) {
 
     octree = octree.after_edit(editable.field(), report);
     SegmentResults got, want;
-    SegmentWork got_work, want_work;
-    octree.trace(segments, got, &got_work);
+    octree.trace(segments, got);
     SegmentTracer(editable.field(), {.traversal = Traversal::kOctree, .threads = {1}})
-        .trace(segments, want, &want_work);
+        .trace(segments, want);
     ASSERT_EQ(got.first, want.first);
     ASSERT_EQ(got.intervals, want.intervals);
-    ASSERT_EQ(got_work.nodes, want_work.nodes);
+    ASSERT_EQ(got.work.nodes, want.work.nodes);
     if (report.header_before !=
         hash_bytes(editable.field().buffer().first(sizeof(BrickFieldHeader)))) {
       EXPECT_THROW(update_segment_index(editable.field(), report, updated), Error);

@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The keys of a report in the order in which they are written. ReportWriter and ReportReader share these lists.
+// The keys of a report in the order in which they are written. ReportWriter and ReportReader share
+// these lists.
 template <typename Visit, typename Sign>
 void visit_sign(Visit&& visit, Sign& sign) {
   visit("reason", sign.reason);
@@ -129,7 +130,8 @@ Json to_json(const AssetReport& whole) {
   visit_repairs(ReportWriter{j}, report);
   j["thin_features"] = to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
                                                                          : report.lattice.spacing);
-  if (report.measured.points > 0) visit_measured(ReportWriter{j["measured_error"]}, report.measured);
+  if (report.measured.points > 0)
+    visit_measured(ReportWriter{j["measured_error"]}, report.measured);
   j["warnings"] = report.warnings;
   if (report.device != "cpu") j["device"] = report.device;
   j["mass_from"] = whole.mass_from.empty() ? Json() : Json(whole.mass_from);

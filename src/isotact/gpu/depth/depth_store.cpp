@@ -267,7 +267,8 @@ void GpuDepthDetector::State::make_pictures() {
   environment_picture =
       detail::GlFramebuffer(environment_depth, gpu_settings.use_stencil, environment_surface);
   if (!gpu_settings.use_stencil) return;
-  mask.emplace(DrawStages{.vertex = detail::find_shader("depth_mask_corners.vert"), .name = "depth_mask"});
+  mask.emplace(
+      DrawStages{.vertex = detail::find_shader("depth_mask_corners.vert"), .name = "depth_mask"});
   mask_fragment.emplace("depth_mask.frag");
 }
 

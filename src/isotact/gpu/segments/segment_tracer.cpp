@@ -234,11 +234,11 @@ std::uint64_t GpuSegmentTracer::memory_bytes() const {
          state_->blocks.size();
 }
 
-void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std::uint32_t room,
+void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std::uint32_t capacity,
                              GpuSegmentResults& results) {
   if (count == 0) return;
   results.spans.reserve(count * sizeof(GpuSegmentSpan));
-  results.intervals.reserve(std::max<std::size_t>(room, 1) * sizeof(SegmentInterval));
+  results.intervals.reserve(std::max<std::size_t>(capacity, 1) * sizeof(SegmentInterval));
   results.notes.reserve(sizeof(GpuSegmentNotes) + count * sizeof(std::uint32_t));
   results.notes.clear_bytes(0, sizeof(GpuSegmentNotes));
   state_->settings.bind(glsl::kSegmentBlockAt);
@@ -252,13 +252,14 @@ void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std
   const GroupGrid grid = spread_groups((std::uint64_t{count} + kGroup - 1) / kGroup);
   const GpuProgram& program = state_->programs->of(settings().mode);
   program.set("segment_count", count);
-  program.set("interval_room", room);
+  program.set("interval_room", capacity);
   program.dispatch(grid.x, grid.y);
 }
 
 void GpuSegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results) {
   results.first.resize(segments.size() + 1);
   results.first[0] = 0;
+  results.work = {};
   for (std::size_t begin = 0; begin < segments.size(); begin += kPiece) {
     const std::size_t n = std::min(kPiece, segments.size() - begin);
     append(state_->trace_piece(segments.subspan(begin, n), *this), settings().threads, begin,

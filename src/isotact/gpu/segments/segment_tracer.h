@@ -62,10 +62,10 @@ class GpuSegmentTracer {
   // As SegmentTracer::trace.
   void trace(std::span<const Segment> segments, SegmentResults& results);
 
-  // Traces `count` segments in a buffer, without waiting. `room` is the capacity for intervals.
-  // Intervals beyond it are not written, and the notes have the number. Reserves the memory of the
+  // Traces `count` segments in a buffer, without waiting. Intervals beyond the capacity are not
+  // written, and the notes have their number. Reserves the memory of the
   // results; allocates nothing if they are large enough.
-  void trace(const GpuBuffer& segments, std::uint32_t count, std::uint32_t room,
+  void trace(const GpuBuffer& segments, std::uint32_t count, std::uint32_t capacity,
              GpuSegmentResults& results);
 
  private:

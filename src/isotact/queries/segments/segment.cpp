@@ -295,28 +295,26 @@ bool SegmentTracer::is_free_beyond_box() const {
 }
 
 std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterval> intervals,
-                                 SegmentWork* counts) const {
+                                 SegmentWork* work) const {
   SegmentWork mine;
   const std::size_t n = state_->trace(segment, intervals, mine);
-  if (counts != nullptr) *counts += mine;
+  if (work != nullptr) *work += mine;
   return n;
 }
 
-void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results,
-                          SegmentWork* counts) const {
+void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results) const {
   results.first.assign(segments.size() + 1, 0);
   results.intervals.clear();
-  SegmentWork mine;
+  results.work = {};
   if (segments.size() <= kSegmentGrain || resolve(state_->settings.threads) == 1)
-    state_->trace_many(segments, results.intervals, results.first.data() + 1, mine);
+    state_->trace_many(segments, results.intervals, results.first.data() + 1, results.work);
   else
-    trace_in_pieces(segments, results, mine);
+    trace_in_pieces(segments, results);
   for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
-  if (counts != nullptr) *counts += mine;
 }
 
-void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
-                                    SegmentWork& counts) const {
+void SegmentTracer::trace_in_pieces(std::span<const Segment> segments,
+                                    SegmentResults& results) const {
   const std::size_t pieces = (segments.size() + kSegmentGrain - 1) / kSegmentGrain;
   std::vector<std::vector<SegmentInterval>> found(pieces);
   std::vector<SegmentWork> tallies(pieces);
@@ -331,7 +329,7 @@ void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentRe
   results.intervals.reserve(sum);
   for (const auto& piece : found)
     results.intervals.insert(results.intervals.end(), piece.begin(), piece.end());
-  for (const SegmentWork& tally : tallies) counts += tally;
+  for (const SegmentWork& tally : tallies) results.work += tally;
 }
 
 }  // namespace isotact

@@ -86,6 +86,7 @@ struct SegmentWork {
 struct SegmentResults {
   std::vector<std::uint64_t> first;  // One more than the number of segments.
   std::vector<SegmentInterval> intervals;
+  SegmentWork work{};  // On the CPU.
 };
 
 struct SegmentIndex;  // segment_index.h
@@ -126,20 +127,18 @@ class SegmentTracer {
   bool is_free_beyond_box() const;
 
   // Writes the intervals in order, up to the capacity of the span, and returns their total number.
-  // Neither throws nor allocates.
+  // Neither throws nor allocates. Adds to `work` if it is given.
   std::size_t trace(const Segment& segment, std::span<SegmentInterval> intervals,
-                    SegmentWork* counts = nullptr) const;
+                    SegmentWork* work = nullptr) const;
 
-  // Returns the same results for any number of threads. Results keep their memory between calls.
-  void trace(std::span<const Segment> segments, SegmentResults& results,
-             SegmentWork* counts = nullptr) const;
+  // Fills the results, the same for any number of threads. Their vectors keep their memory.
+  void trace(std::span<const Segment> segments, SegmentResults& results) const;
 
  private:
   struct State;
 
   // Stores the number of intervals of each segment after its entry in `first`.
-  void trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
-                       SegmentWork& counts) const;
+  void trace_in_pieces(std::span<const Segment> segments, SegmentResults& results) const;
 
   explicit SegmentTracer(std::unique_ptr<State> state);
 

@@ -270,12 +270,14 @@ struct SweptTracer::State {
     work.segments.resize(pieces.size());
     for (std::size_t i = 0; i < pieces.size(); ++i)
       work.segments[i] = segment_of(tree, work.path, pieces[i]);
-    if (any)
+    if (any) {
       detail::trace_any(any_trace(), work.segments, work.traced, counts.tracing);
-    else if (work.segments.size() < kFewSegments)
+    } else if (work.segments.size() < kFewSegments) {
       trace_alone(work, counts.tracing);
-    else
-      tracer->trace(work.segments, work.traced, &counts.tracing);
+    } else {
+      tracer->trace(work.segments, work.traced);
+      counts.tracing += work.traced.work;
+    }
     counts.segments += work.segments.size();
   }
 
