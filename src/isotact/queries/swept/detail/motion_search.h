@@ -7,7 +7,7 @@
 // points of B's box have n . x above that of all points of A's box by more than margin + e, then
 // every point of B is further than the margin from every point of A, at all times between. The same
 // holds for -n. Along n the gap of a pair is exact for translations, so bodies that slide along
-// each other are told apart in one step; for rotations e falls with the square of the interval.
+// each other are separated in one step; for rotations e falls with the square of the interval.
 //
 // An interval with pairs left is halved, the earlier half first, and both halves go on with the
 // pairs that were left. Boxes are opened only as long as they are larger than what they go in the
@@ -158,7 +158,7 @@ struct Ground {
   bool is_empty() const { return plane == nullptr && mesh->nodes().empty(); }
 };
 
-// What both searches share. A pair is of no use if its gap is above cut(). In pairs with a
+// Shared by both searches. A pair is of no use if its gap is above cut(). In pairs with a
 // half-space its part is the root, and the gap is that along its normal.
 class MotionSearch {
  public:
@@ -220,7 +220,7 @@ class MotionSearch {
   const detail::MotionCurve curve_;
   const std::uint64_t max_tests_;
   const double rounding_;
-  std::vector<Pair> pairs_{};  // of all intervals on the way down
+  std::vector<Pair> pairs_{};  // of all intervals above this one
   std::uint64_t tests_ = 0;
   bool gave_up_ = false;
 
@@ -251,8 +251,8 @@ class MotionSearch {
     return is_over;
   }
 
-  // Of the pair that is nearest by what is known. Its boxes and those beside them are told apart
-  // along this direction better than along the lines between their middles.
+  // The direction of the pair that is nearest as far as is known. Its boxes and those beside them
+  // are separated along this direction better than along the lines between their middles.
   Vec3 compute_direction(const Span& span, std::size_t begin) const {
     const Pair* best = find_least(begin);
     if (best == nullptr || a_.plane != nullptr) return span.direction;
