@@ -103,6 +103,28 @@ TEST_F(SimulateVerb, TakesAssets) {
   EXPECT_EQ(run_json({"info", "asset.glb"})["components"], 3);
 }
 
+// The mesh has a longest side of 0.1 m.
+TEST_F(SimulateVerb, MeshesTakeASizeOrAScale) {
+  const auto width = [&](const std::string& keys) {
+    write("sized.json", R"({"isotact_scene": 1, "run": {"steps": 1}, "bodies": [{"name": "part",
+      "shape": {"mesh": "part.obj", "resolution": 16, "points": 60)" + keys + "}}]}");
+    run_json({"simulate", "sized.json", "-o", "sized.glb"});
+    const Json bounds = run_json({"info", "sized.glb"})["bounds"];
+    return bounds["max"][0].get<double>() - bounds["min"][0].get<double>();
+  };
+  const double own = width("");
+  EXPECT_NEAR(own, 0.1, 0.01);
+  EXPECT_NEAR(width(R"(, "scale": 3)"), 3 * own, 1e-6);
+  EXPECT_NEAR(width(R"(, "unit": "mm", "scale": 3)"), 0.003 * own, 1e-6);
+  EXPECT_NEAR(width(R"(, "unit": "cm", "size": 0.5)"), 0.5, 0.02);
+  ASSERT_EQ(run({"build", "part.obj", "-o", "part.isotact", "--resolution", "16"}).exit_code, 0);
+  write("asset.json", R"({"isotact_scene": 1, "bodies": [{"name": "part",
+      "shape": {"mesh": "part.isotact", "scale": 2}}]})");
+  const ProgramRun asset = run({"simulate", "asset.json"});
+  EXPECT_EQ(asset.exit_code, 1);
+  EXPECT_NE(asset.err.find("is an asset"), std::string::npos) << asset.err;
+}
+
 TEST_F(SimulateVerb, TakesAnotherStep) {
   const Json j =
       run_json({"simulate", "drop.json", "--dt", "0.001", "--steps", "10", "-o", "log.csv"});
