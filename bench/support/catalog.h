@@ -93,7 +93,7 @@ inline constexpr BenchProgram kPrograms[] = {
     {"exact", "Distances, depths and certificates of triangles"},
     {"swept", "Moving pointshells against fields"},
     {"dynamics", "Worlds of bodies: drops, stable steps, a nut on its bolt, a pile"},
-    {"rigid", "Promises of rigid worlds: throws at walls, momentum, references"},
+    {"rigid", "Promises of rigid worlds: throws at walls, momentum, references, scenes"},
     {"bullet", "The plug-in for Bullet"},
     {"idf", "Contacts of many pairs by intersection fields"},
     {"depth", "An object among all that is drawn, in image space"},
