@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 namespace isotact {
 namespace {
@@ -13,15 +14,19 @@ struct Rate {
   Vec3 force{};       // on the shell's body, N
   Vec3 moment{};      // about the world's origin
   double normal = 0;  // N, its normal part
+  double pushes = 0;  // 1 where it does
+  double late = 0;    // the time where it pushes, 0 to 1
 
   Rate& operator+=(const Rate& b) {
     force += b.force;
     moment += b.moment;
     normal += b.normal;
+    pushes += b.pushes;
+    late += b.late;
     return *this;
   }
   friend Rate operator*(const Rate& a, double s) {
-    return {a.force * s, a.moment * s, a.normal * s};
+    return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s};
   }
   friend Rate operator-(const Rate& a, const Rate& b) {
     return {a.force - b.force, a.moment - b.moment, a.normal - b.normal};
@@ -35,6 +40,7 @@ struct Moment {
   Vec3 place{};   // world
   Vec3 normal{};  // world, unit: pushes the shell's body
   double depth = 0, time = 0;
+  double slope = 1;  // of the force's potential along the normal
   AffineMap world_from_field{};
 };
 
@@ -73,7 +79,7 @@ class Role {
       const double growth = -dot(slip(end), end.normal);
       const Rate whole = rate(point, end, growth);
       add(whole);
-      finish_point(point, {end, end, whole.normal, 1, growth}, known ? sticks[old].drag : Vec3{});
+      finish_point(point, {end, end, whole.normal, 1, growth, 1, 1}, known ? sticks[old].drag : Vec3{});
     }
     sticks.swap(next_);
     return result_;
@@ -106,6 +112,7 @@ class Role {
     m.world_from_field = world_at(time);
     m.place = m.world_from_field * x;
     m.normal = normalized(m.world_from_field.linear * sample.gradient);
+    if (s_.direction == ForceDirection::kSlope) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
       const Quat turn = compute_pose(in_.shell.motion, time).rotation;
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
@@ -132,13 +139,14 @@ class Role {
     Vec3 along = m.normal * pressure;
     if (s_.damping == DampingRule::kNormal) {
       // A damper that pulled would glue bodies together.
-      pressure = std::max(pressure + c.damping * growth, 0.0);
+      pressure = std::max(pressure + c.damping * growth, 0.0) * m.slope;
       along = m.normal * pressure;
     } else {
       along -= slip(m) * c.damping;
     }
     const Vec3 force = along * area(point);
-    return {force, cross(m.place, force), pressure * area(point)};
+    const double pushes = pressure > 0 ? 1 : 0;
+    return {force, cross(m.place, force), pressure * area(point), pushes, pushes * m.time};
   }
 
   // ---- integrals over the intervals of a point ----
@@ -274,6 +282,24 @@ class Role {
     return sum;
   }
 
+  // The time of a crossing, to rounding: searches end at floats, or at a thousandth of a cell.
+  double refine(std::uint32_t number, double time, double inwards) const {
+    if (time <= 0 || time >= 1) return time;
+    constexpr double kNear = 1e-3;
+    const Vec3 point = to_double(in_.tree.point(number));
+    const auto depth = [&](double t) { return -field_.value(place_on(in_.path, point, t)); };
+    double before = std::clamp(time + inwards * 0.1 * kNear, 0.0, 1.0), now = time;
+    double at_before = depth(before);
+    for (int i = 0; i < 4; ++i) {
+      const double at_now = depth(now), slope = (at_now - at_before) / (now - before);
+      if (at_now == 0 || !(std::abs(slope) > 0)) break;
+      before = std::exchange(now, now - at_now / slope);
+      at_before = at_now;
+      if (!(std::abs(now - time) < kNear) || now == before) break;
+    }
+    return std::abs(now - time) < kNear ? std::clamp(now, 0.0, 1.0) : time;
+  }
+
   void gather(const SweptHit& hit) {
     nodes_.clear();
     places_.clear();
@@ -287,6 +313,10 @@ class Role {
              0,
              parts_.size(),
              0};
+      if (s_.refine_crossings) {
+        s.from = refine(hit.point, s.from, 1);
+        s.to = refine(hit.point, s.to, -1);
+      }
       if (!(s.to > s.from)) continue;
       add_nodes(hit.point, s.from, s.to);
       s.last_node = nodes_.size() - 1;
@@ -313,7 +343,9 @@ class Role {
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth}, drag);
+    finish_point(
+        hit.point,
+        {middle, moments_.back(), whole.normal, time, growth, whole.pushes, whole.late}, drag);
   }
 
   void add(const Rate& share) {
@@ -326,13 +358,14 @@ class Role {
     Moment middle{}, end{};
     double normal_force = 0, time = 0;  // N, share of the step
     double growth = 0;                  // m/s, of depth at the end
+    double pushes = 0, late = 0;        // see Rate
   };
 
   // Friction, and what is noted of the end. The tangential spring of a point is dragged along while
   // it touches; where it would pull harder than Coulomb allows, the point slips, and the spring
   // gives way (Cundall and Strack 1979).
   void finish_point(std::uint32_t point, const Passage& passage, Vec3 drag) {
-    const auto& [middle, end, normal_force, time, growth] = passage;
+    const auto& [middle, end, normal_force, time, growth, pushes, late] = passage;
     const ContactMaterial& c = s_.material;
     const double weight = area(point) * time * in_.step;
     note_normal(passage, weight);
@@ -345,7 +378,8 @@ class Role {
       const double most = c.friction * normal_force / (area(point) * time);  // pressure
       const Vec3 slid = along_surface(slip(middle), middle.normal);
       world_drag = along_surface(world_drag, middle.normal) + slid * (time * in_.step);
-      Vec3 pull = -(world_drag * stiffness + slid * damping);
+      const Vec3 felt = world_drag - slid * ((1 - s_.drag_share) * time * in_.step);
+      Vec3 pull = -(felt * stiffness + slid * damping);
       const double size = length(pull);
       sticks = size <= most;
       if (!sticks) {
@@ -391,6 +425,15 @@ class Role {
       r.damper += resist_along(m.normal, arm, damper);
     else
       r.damper += resist_all(arm, damper);
+    // A path begins where it does: only its end moves. What came in and is inside then has taken up
+    // the whole of a change by dampers, whenever that was.
+    const double path_spring = spring * m.slope * m.slope * p.late / p.time;
+    const double path_damper =
+        damper * (p.end.depth > 0 && p.growth > 0 ? 1 : p.pushes) / p.time;
+    r.path += resist_along(m.normal, arm, path_spring);
+    r.path += s_.damping == DampingRule::kNormal ? resist_along(m.normal, arm, path_damper)
+                                                 : resist_all(arm, path_damper);
+    r.normal_path += along * (path_spring + path_damper);
     r.normal += p.normal_force * in_.step;
     r.normal_trend += trend;
     r.normal_head_on += trend * head_on;
@@ -409,6 +452,7 @@ class Role {
     if (sticks) {
       r.stick += resist_along_surface(spring);
       r.damper += resist_along_surface(damper);
+      r.path += resist_along_surface(spring * s_.drag_share + damper);
     } else if (length_sq(slid) > 0) {
       r.slide += resist_along_surface(std::min(most / length(slid), spring + damper));
     }

@@ -40,6 +40,9 @@ struct ContactMaterial {
 enum class ForceDirection : std::uint8_t {
   kField,  // Along the field's gradient. The force has the potential k d^2 / 2 per area.
   kPoint,  // Against the point's own normal (XB14).
+  // Along the field's gradient, times its length. Sampled fields have a slope that is not quite 1;
+  // with it the force is the exact derivative of the potential.
+  kSlope,
 };
 enum class DampingRule : std::uint8_t {
   kNormal,  // Against growing depth only; it does not pull. Friction acts along the surface.
@@ -57,6 +60,11 @@ struct ForceSettings {
   Quadrature quadrature = Quadrature::kAdaptive;
   int midpoints = 20;
   double tolerance = 1e-2;  // Relative to an interval's impulse, for kAdaptive.
+  // Share of a step's slip that the spring of a sticking point feels in this step. 1: its drag is
+  // that of the end, which damps. 0.5: the mean, which keeps the energy of the spring.
+  double drag_share = 1;
+  // Refines the times at which points enter and leave to rounding. Cost: some field values each.
+  bool refine_crossings = false;
 };
 
 // Motion of a body in a step, in the world frame.
@@ -88,6 +96,10 @@ struct ContactResponse {
   Wrench trend{};        // Spring impulse if depth grew for another step as in this one.
   Wrench head_on{};      // The part of `trend` that does not come from sliding.
   double stiffness = 0;  // kg: sum of all springs regardless of direction, times the step squared.
+  // With respect to the velocity of this very step, whose path begins where it does: springs,
+  // dampers, and sticking points.
+  SpatialMatrix path{};
+  Wrench normal_path{};
   // The normal part alone, summed over points.
   double normal = 0, normal_trend = 0, normal_head_on = 0;
   Wrench normal_spring{}, normal_damper{};
@@ -106,6 +118,8 @@ struct ContactResponse {
     normal_head_on += b.normal_head_on;
     normal_spring += b.normal_spring * sign;
     normal_damper += b.normal_damper * sign;
+    path += b.path;
+    normal_path += b.normal_path * sign;
   }
 };
 

@@ -34,6 +34,10 @@ void check(const WorldSettings& s) {
   if (!(s.sleep_speed >= 0)) throw Error("the speed of sleep should not be negative");
   if (!(s.energy_factor > 1)) throw Error("the energy factor should be more than 1");
   if (s.forces.midpoints < 1) throw Error("quadrature needs one midpoint at least");
+  if (!(s.force_tolerance > 0)) throw Error("the forces' tolerance should be positive");
+  if (s.force_rounds < 1) throw Error("forces need one round at least");
+  if (!(s.forces.drag_share >= 0 && s.forces.drag_share <= 1))
+    throw Error("the share of drag should be from 0 to 1");
   if (!(s.forces.tolerance > 0)) throw Error("the quadrature's tolerance should be positive");
 }
 
@@ -91,7 +95,7 @@ BodyPair pair_of(BodyId a, BodyId b) { return a < b ? BodyPair{a, b} : BodyPair{
 ContactMaterial pair_material(const PairSides& s) {
   // Of infinite masses one of them may be.
   const double mass = 1 / (1 / s.mass_a + 1 / s.mass_b);
-  const bool implicit = s.solve == ForceSolve::kImplicit;
+  const bool implicit = s.solve != ForceSolve::kExplicit;
   const double bearable =
       (implicit ? kImplicitStiffness : kExplicitStiffness) * mass / (s.step * s.step * s.area);
   const auto stiffness_of = [&](const SurfaceMaterial& m) {
