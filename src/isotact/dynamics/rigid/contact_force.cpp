@@ -16,6 +16,7 @@ struct Rate {
   double normal = 0;  // N, its normal part
   double pushes = 0;  // 1 where it does
   double late = 0;    // the time where it pushes, 0 to 1
+  double lost = 0;    // W, to dampers
 
   Rate& operator+=(const Rate& b) {
     force += b.force;
@@ -23,10 +24,11 @@ struct Rate {
     normal += b.normal;
     pushes += b.pushes;
     late += b.late;
+    lost += b.lost;
     return *this;
   }
   friend Rate operator*(const Rate& a, double s) {
-    return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s};
+    return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s, a.lost * s};
   }
   friend Rate operator-(const Rate& a, const Rate& b) {
     return {a.force - b.force, a.moment - b.moment, a.normal - b.normal};
@@ -40,7 +42,7 @@ struct Moment {
   Vec3 place{};   // world
   Vec3 normal{};  // world, unit: pushes the shell's body
   double depth = 0, time = 0;
-  double slope = 1;  // of the force's potential along the normal
+  double slope = 1;  // of depth along the normal
   AffineMap world_from_field{};
 };
 
@@ -79,7 +81,8 @@ class Role {
       const double growth = -dot(slip(end), end.normal);
       const Rate whole = rate(point, end, growth);
       add(whole);
-      finish_point(point, {end, end, whole.normal, 1, growth, 1, 1}, known ? sticks[old].drag : Vec3{});
+      finish_point(point, {end, end, whole.normal, 1, growth, 1, 1},
+                   known ? sticks[old].drag : Vec3{});
     }
     sticks.swap(next_);
     return result_;
@@ -112,7 +115,7 @@ class Role {
     m.world_from_field = world_at(time);
     m.place = m.world_from_field * x;
     m.normal = normalized(m.world_from_field.linear * sample.gradient);
-    if (s_.direction == ForceDirection::kSlope) m.slope = length(sample.gradient);
+    if (s_.true_slope) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
       const Quat turn = compute_pose(in_.shell.motion, time).rotation;
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
@@ -137,16 +140,21 @@ class Role {
     const ContactMaterial& c = s_.material;
     double pressure = c.stiffness * m.depth;
     Vec3 along = m.normal * pressure;
+    double lost = 0;
     if (s_.damping == DampingRule::kNormal) {
       // A damper that pulled would glue bodies together.
-      pressure = std::max(pressure + c.damping * growth, 0.0) * m.slope;
+      pressure = std::max(pressure + c.damping * growth, 0.0);
+      lost = (pressure - c.stiffness * m.depth) * growth;
+      pressure *= m.slope;
       along = m.normal * pressure;
     } else {
       along -= slip(m) * c.damping;
+      lost = c.damping * length_sq(slip(m));
     }
     const Vec3 force = along * area(point);
     const double pushes = pressure > 0 ? 1 : 0;
-    return {force, cross(m.place, force), pressure * area(point), pushes, pushes * m.time};
+    return {force,  cross(m.place, force), pressure * area(point),
+            pushes, pushes * m.time,       lost * area(point)};
   }
 
   // ---- integrals over the intervals of a point ----
@@ -343,14 +351,15 @@ class Role {
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(
-        hit.point,
-        {middle, moments_.back(), whole.normal, time, growth, whole.pushes, whole.late}, drag);
+    finish_point(hit.point,
+                 {middle, moments_.back(), whole.normal, time, growth, whole.pushes, whole.late},
+                 drag);
   }
 
   void add(const Rate& share) {
     result_.impulse += share.force * in_.step;
     result_.angular_impulse += share.moment * in_.step;
+    result_.lost += share.lost * in_.step;
   }
 
   // What a step of a point came to.
@@ -389,7 +398,10 @@ class Role {
       }
       note_friction(middle, weight, slid, most, stiffness * in_.step, damping, sticks);
       const Vec3 force = pull * (area(point) * time);
-      add({force, cross(middle.place, force), 0});
+      add({force, cross(middle.place, force)});
+      result_.lost -= dot(force, slid) * in_.step;
+      const double kept = end.depth > 0 ? length_sq(world_drag) : 0;
+      result_.lost += 0.5 * stiffness * area(point) * (length_sq(drag) - kept);
       drag = field_from_world * world_drag;
     }
     if (end.depth <= 0) return;
@@ -428,8 +440,7 @@ class Role {
     // A path begins where it does: only its end moves. What came in and is inside then has taken up
     // the whole of a change by dampers, whenever that was.
     const double path_spring = spring * m.slope * m.slope * p.late / p.time;
-    const double path_damper =
-        damper * (p.end.depth > 0 && p.growth > 0 ? 1 : p.pushes) / p.time;
+    const double path_damper = damper * (p.end.depth > 0 && p.growth > 0 ? 1 : p.pushes) / p.time;
     r.path += resist_along(m.normal, arm, path_spring);
     r.path += s_.damping == DampingRule::kNormal ? resist_along(m.normal, arm, path_damper)
                                                  : resist_all(arm, path_damper);

@@ -40,9 +40,6 @@ struct ContactMaterial {
 enum class ForceDirection : std::uint8_t {
   kField,  // Along the field's gradient. The force has the potential k d^2 / 2 per area.
   kPoint,  // Against the point's own normal (XB14).
-  // Along the field's gradient, times its length. Sampled fields have a slope that is not quite 1;
-  // with it the force is the exact derivative of the potential.
-  kSlope,
 };
 enum class DampingRule : std::uint8_t {
   kNormal,  // Against growing depth only; it does not pull. Friction acts along the surface.
@@ -63,6 +60,9 @@ struct ForceSettings {
   // Share of a step's slip that the spring of a sticking point feels in this step. 1: its drag is
   // that of the end, which damps. 0.5: the mean, which keeps the energy of the spring.
   double drag_share = 1;
+  // Along the gradient, forces have its length, which is not quite 1 in sampled fields: they are then
+  // the exact derivative of the potential.
+  bool true_slope = false;
   // Refines the times at which points enter and leave to rounding. Cost: some field values each.
   bool refine_crossings = false;
 };
@@ -135,6 +135,7 @@ struct RoleImpulse {
   double depth = 0;            // Metres: greatest depth at the end.
   Vec3 place{}, normal{};      // The deepest point's, world frame; the normal pushes the shell.
   double energy = 0;           // J, in the springs at the end.
+  double lost = 0;             // J, to dampers and friction.
   double error = 0;            // N s: estimated quadrature error.
   ContactResponse response{};  // About the given reference point.
 };

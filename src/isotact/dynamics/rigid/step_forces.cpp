@@ -37,8 +37,9 @@ double seconds_from(StepClock::time_point start) {
   return std::chrono::duration<double>(StepClock::now() - start).count();
 }
 
-constexpr double kFaint = 1e-2;     // of a pair's momentum: smaller impulses need not be as exact
-constexpr double kRounding = 1e-9;  // of the work of contacts
+constexpr double kFaint = 1e-2;      // of a pair's momentum: smaller impulses need not be as exact
+constexpr double kRounding = 1e-12;  // of the energy of an island
+constexpr double kExcess = 0.1;  // of the work of contacts, that their second part does not mend
 
 double size_of(const Wrench& w, double reach) {
   return length(w.linear) + (reach > 0 ? length(w.angular) / reach : 0.0);
@@ -54,6 +55,7 @@ double detail::adapt_to_step(ForceSettings& forces, double touching, double mass
   const double b = m.damping * touching * step / mass;
   const double s = m.stiffness * touching * step * step / mass;
   forces.drag_share = 0.5;
+  forces.true_slope = forces.direction == ForceDirection::kField;
   forces.refine_crossings = forces.quadrature == Quadrature::kAdaptive;
   if (!(b > 0)) return 0.5;
   const double decay = std::tanh(b / 2), factor = (1 + s / 4) * decay / (b / 2);
@@ -131,7 +133,7 @@ class World::State::StepForces {
     }
     for (std::size_t k = 0; k < moved_.size(); ++k) {
       const std::size_t island = moved_[k].island;
-      moved_[k].again = work[island] > most[island] + kRounding * size[island];
+      moved_[k].again = work[island] > most[island] + kExcess * size[island];
     }
     if (std::any_of(moved_.begin(), moved_.end(), [](const Moved& m) { return m.again; }))
       solve_again(true);
@@ -145,7 +147,7 @@ class World::State::StepForces {
           p.impact || p.own.held || s_.bodies[p.pair.a].bent || s_.bodies[p.pair.b].bent;
       if (!p.apart && changed && !s_.rests(p.pair)) look(p);
     }
-    keep_accounts();
+    find_islands();
     add_second_part();
     for (PairState& p : s_.pairs) {
       if (p.apart) p.energy = p.push.stored = 0;
@@ -164,6 +166,8 @@ class World::State::StepForces {
     BodyState from{};
     Wrench load{};  // about its centre
     Twist twist{};  // with which it moves, at its first rotation
+    // Impulses of its contacts: all, about its first centre, and their second part, about its last.
+    Wrench push{}, rest{};
     double share = 0.5;
     std::size_t island = 0;
     bool again = false;  // is to be solved again
@@ -406,6 +410,7 @@ class World::State::StepForces {
     p.push.stored = p.own.prediction.stored;
     p.energy = p.own.energy;
     p.own.lean = 0.5;
+    p.own.lost = 0;
     p.impulse = p.angular_impulse = {};
     p.points = p.sticking = 0;
     p.area = p.depth = 0;
@@ -413,7 +418,7 @@ class World::State::StepForces {
     // What touched before has its share for the whole step.
     if (p.own.area > 0) p.own.lean = lean;
     // Bodies that overlap when they first meet have the energy of their springs.
-    if (!p.touched) p.own.prediction.stored = p.push.stored;
+    if (!p.touched) p.own.prediction.stored = p.own.energy = p.push.stored;
   }
 
   double find_residual(const PairState& p) const {
@@ -435,42 +440,138 @@ class World::State::StepForces {
   // Along the path. What a share above 1/2 takes is not the contacts' to give.
   double find_work(const PairState& p) const { return dot(p.own.given, slip_at(p, p.own.place)); }
 
-  void keep_accounts() {
-    std::vector<double> owed(moved_.size()), owned(moved_.size());
-    for (PairState& p : s_.pairs) {
-      if (s_.rests(p.pair) || p.apart) continue;
-      double& stored = p.push.stored;
-      stored = p.own.prediction.stored - (acts(p) ? find_work(p) : 0.0);
-      (stored < 0 ? owed : owned)[island_of(p)] += std::abs(stored);
-    }
-    for (PairState& p : s_.pairs) {
-      if (s_.rests(p.pair) || p.apart) continue;
-      const std::size_t island = island_of(p);
-      const double kept = owned[island] > owed[island] ? 1 - owed[island] / owned[island] : 0;
-      p.push.stored = p.impact ? 0 : std::min(std::max(p.push.stored, 0.0) * kept, p.energy);
-    }
+  // What happens to an island in the second part of a step.
+  struct Finish {
+    // J, of the energy at the start and what loads and driven bodies have added. Contacts may bring
+    // the kinetic energy to `most`; along their paths they bring it to `wanted`.
+    double wanted = 0, most = 0;
+    double potential = 0;  // at the end
+    // Kinetic energy with the share s of the second parts of the contacts' impulses:
+    // base + s linear + s^2 square.
+    double base = 0, linear = 0, square = 0;
+    bool exact = true;  // no joint, impact or driven body takes part
+    double share = 1;
+  };
+
+  double kinetic_at_start(std::size_t k) const {
+    RigidBody b = s_.bodies[k].body;
+    b.state = moved_[k].from;
+    return kinetic_energy(b);
   }
 
-  void add_second_part() {
+  void gather_bodies(std::vector<Finish>& islands) {
     for (std::size_t k = 0; k < moved_.size(); ++k) {
       WorldBody& b = s_.bodies[k];
       if (!b.moves()) continue;
-      const double rest = 1 - moved_[k].share;
-      b.body.state.momentum += moved_[k].load.linear * rest;
-      b.body.state.angular_momentum += moved_[k].load.angular * rest;
+      const Moved& m = moved_[k];
+      Finish& f = islands[m.island];
+      const double start = kinetic_at_start(k);
+      const double added = dot(m.load, Twist{b.step.velocity, b.step.angular_velocity});
+      // What a share above 1/2 takes.
+      RigidBody change = b.body;
+      change.state = m.from;
+      change.state.momentum = m.load.linear + m.push.linear;
+      change.state.angular_momentum = m.load.angular + m.push.angular;
+      f.wanted += start + added - (2 * m.share - 1) * kinetic_energy(change);
+      f.most += start + added;
+      f.exact = f.exact && !b.bent;
+      b.body.state.momentum += m.load.linear * (1 - m.share);
+      b.body.state.angular_momentum += m.load.angular * (1 - m.share);
+      RigidBody part = b.body;
+      part.state.momentum = m.rest.linear;
+      part.state.angular_momentum = m.rest.angular;
+      f.base += kinetic_energy(b.body);
+      f.linear += dot(m.rest, Twist{velocity(b.body), angular_velocity(b.body)});
+      f.square += kinetic_energy(part);
+    }
+    for (const JointSettings& j : s_.joints)
+      for (const std::size_t b : {j.a, j.b}) islands[moved_[b].island].exact = false;
+  }
+
+  // The impulses of contacts about the centres of bodies: all of them, and their second parts.
+  void gather_pushes() {
+    for (Moved& m : moved_) m.push = m.rest = {};
+    for (const PairState& p : s_.pairs) {
+      if (!acts(p) || s_.rests(p.pair)) continue;
+      const double rest = p.impact ? 0 : 1 - share_of(p);
+      for (const bool of_a : {true, false}) {
+        const BodyId id = of_a ? p.pair.a : p.pair.b;
+        const WorldBody& b = s_.bodies[id];
+        if (!b.moves()) continue;
+        const double sign = of_a ? 1 : -1;
+        moved_[id].push += isotact::moved(p.own.given, moved_[id].from.center - p.own.place) * sign;
+        moved_[id].rest +=
+            isotact::moved(p.own.given, b.body.state.center - p.own.place) * (sign * rest);
+      }
+    }
+  }
+
+  void gather_pairs(std::vector<Finish>& islands) const {
+    for (const PairState& p : s_.pairs) {
+      if (p.apart || s_.rests(p.pair)) continue;
+      Finish& f = islands[island_of(p)];
+      f.most += p.own.prediction.stored + p.own.prediction.spare;
+      if (!p.impact) f.wanted += p.own.energy - p.energy - p.own.lost;
+      f.potential += p.impact ? 0 : p.energy;
+      f.exact = f.exact && !p.impact && !p.own.held;
+      for (const bool of_a : {true, false}) {
+        const BodyId id = of_a ? p.pair.a : p.pair.b;
+        if (s_.bodies[id].body.kind != BodyKind::kKinematic || !acts(p)) continue;
+        f.exact = false;
+        f.most -= dot(p.own.given,
+                      isotact::moved(moved_[id].twist, p.own.place - moved_[id].from.center)) *
+                  (of_a ? 1 : -1);
+      }
+    }
+  }
+
+  // The share with which contacts do the work of their paths. It is near 1, or something else is
+  // at work, and the account alone counts.
+  static double choose_share(const Finish& f) {
+    const auto kinetic = [&](double s) { return f.base + s * (f.linear + s * f.square); };
+    double share = 1;
+    const double slope = f.linear + 2 * f.square, off = std::min(f.wanted, f.most) - kinetic(1);
+    if (f.exact && std::abs(off) <= kCorrection * std::abs(slope)) {
+      // The root near 1, written so that it does not cancel.
+      const double root = std::sqrt(std::max(slope * slope + 4 * f.square * off, 0.0));
+      share = 1 + 2 * off / (slope + (slope < 0 ? -root : root));
+    }
+    if (kinetic(share) <= f.most * (1 + kRounding)) return share;
+    // Less, down to the least kinetic energy.
+    const double least = f.square > 0 ? std::clamp(-f.linear / (2 * f.square), 0.0, 1.0) : 0;
+    double low = least, high = share;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (low + high) / 2;
+      (kinetic(middle) <= f.most ? low : high) = middle;
+    }
+    return low;
+  }
+  static constexpr double kCorrection = 0.05;
+
+  // The second part of the impulses. The energy is exact: what contacts have taken from bodies is
+  // their account, as far as their springs hold it.
+  void add_second_part() {
+    std::vector<Finish> islands(moved_.size());
+    gather_pushes();
+    gather_pairs(islands);
+    gather_bodies(islands);
+    for (Finish& f : islands) f.share = choose_share(f);
+    for (std::size_t k = 0; k < moved_.size(); ++k) {
+      WorldBody& b = s_.bodies[k];
+      if (!b.moves()) continue;
+      const double share = islands[moved_[k].island].share;
+      b.body.state.momentum += moved_[k].rest.linear * share;
+      b.body.state.angular_momentum += moved_[k].rest.angular * share;
     }
     for (PairState& p : s_.pairs) {
-      if (!acts(p) || s_.rests(p.pair)) continue;
-      const double share = share_of(p), rest = p.impact ? 0 : 1 - share;
-      for (const bool of_a : {true, false}) {
-        WorldBody& b = s_.bodies[of_a ? p.pair.a : p.pair.b];
-        if (!b.moves()) continue;
-        const Wrench w =
-            isotact::moved(p.own.given, b.body.state.center - p.own.place) * (of_a ? rest : -rest);
-        b.body.state.momentum += w.linear;
-        b.body.state.angular_momentum += w.angular;
-      }
-      p.own.given = p.own.given * (share + rest);
+      if (p.apart || s_.rests(p.pair)) continue;
+      const Finish& f = islands[island_of(p)];
+      const double kinetic = f.base + f.share * (f.linear + f.share * f.square);
+      const double left = std::max(f.most - kinetic, 0.0);
+      const double held = p.impact ? 0 : p.energy;
+      p.push.stored = left < f.potential ? held * left / f.potential : held;
+      const double share = share_of(p);
+      p.own.given = p.own.given * (share + (p.impact ? 0 : 1 - share) * f.share);
     }
   }
 

@@ -327,6 +327,7 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
   pair.points += r.points;
   pair.sticking += r.sticking;
   pair.energy += r.energy;
+  pair.own.lost += r.lost;
   pair.area = std::max(pair.area, r.area);
   if (r.depth > pair.depth) {
     pair.depth = r.depth;

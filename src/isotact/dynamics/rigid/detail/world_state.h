@@ -52,6 +52,7 @@ struct OwnForce {
   ContactPush prediction{};
   double energy = 0, area = 0;
   // Of the last round.
+  double lost = 0;  // J: to dampers and friction
   ContactResponse response{};
   double lean = 0.5;    // Share of impulses that act before bodies move.
   Wrench given{};       // The impulse on A that the last motion had, about `place`; all of it.
