@@ -60,8 +60,8 @@ struct ForceSettings {
   // Share of a step's slip that the spring of a sticking point feels in this step. 1: its drag is
   // that of the end, which damps. 0.5: the mean, which keeps the energy of the spring.
   double drag_share = 1;
-  // Along the gradient, forces have its length, which is not quite 1 in sampled fields: they are then
-  // the exact derivative of the potential.
+  // Along the gradient, forces have its length, which is not quite 1 in sampled fields: they are
+  // then the exact derivative of the potential.
   bool true_slope = false;
   // Refines the times at which points enter and leave to rounding. Cost: some field values each.
   bool refine_crossings = false;
@@ -103,6 +103,14 @@ struct ContactResponse {
   // The normal part alone, summed over points.
   double normal = 0, normal_trend = 0, normal_head_on = 0;
   Wrench normal_spring{}, normal_damper{};
+
+  friend ContactResponse operator*(ContactResponse r, double s) {
+    for (SpatialMatrix* m : {&r.spring, &r.stick, &r.damper, &r.slide, &r.path}) *m = *m * s;
+    for (Wrench* w : {&r.trend, &r.head_on, &r.normal_spring, &r.normal_damper, &r.normal_path})
+      *w = *w * s;
+    for (double* x : {&r.stiffness, &r.normal, &r.normal_trend, &r.normal_head_on}) *x *= s;
+    return r;
+  }
 
   // Adds the other role; `sign` is -1 if shell and field are exchanged.
   void add(const ContactResponse& b, double sign) {

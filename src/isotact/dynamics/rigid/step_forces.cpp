@@ -38,6 +38,7 @@ double seconds_from(StepClock::time_point start) {
 }
 
 constexpr double kFaint = 1e-2;      // of a pair's momentum: smaller impulses need not be as exact
+constexpr double kUnsolved = 0.1;    // a residual
 constexpr double kRounding = 1e-12;  // of the energy of an island
 constexpr double kExcess = 0.1;  // of the work of contacts, that their second part does not mend
 
@@ -112,8 +113,9 @@ class World::State::StepForces {
       p.detection_seconds = p.force_seconds = 0;
       if (s_.rests(p.pair)) p.touches = p.touched;
     }
-    evaluate();
-    for (int round = 1; round < s_.settings.force_rounds && find_unsolved(); ++round) {
+    evaluate(true);
+    for (int round = 1; round < s_.settings.force_rounds && !s_.trouble && find_unsolved();
+         ++round) {
       choose_shares();
       solve_again(false);
     }
@@ -181,7 +183,7 @@ class World::State::StepForces {
     own.area = p.area;
     own.given = {};
     own.residual = 0;
-    own.held = false;
+    own.held = own.guessed = false;
     own.lean = 0.5;
   }
 
@@ -193,7 +195,8 @@ class World::State::StepForces {
     return length_sq(p.own.given.linear) > 0 || length_sq(p.own.given.angular) > 0;
   }
   bool pushes(const PairState& p) const {
-    return !s_.rests(p.pair) && (p.own.held ? acts(p) : p.points > 0);
+    if (s_.rests(p.pair)) return false;
+    return p.own.held ? acts(p) : p.points > 0 || (p.own.guessed && acts(p));
   }
   std::size_t island_of(const PairState& p) const {
     return moved_[s_.bodies[p.pair.a].moves() ? p.pair.a : p.pair.b].island;
@@ -263,9 +266,14 @@ class World::State::StepForces {
            isotact::moved(b.twist, place - b.from.center);
   }
 
-  // Newton's step: the impulse of the last path, and how it answers to another velocity.
-  ContactPush next_guess(const PairState& p) const {
+  // Newton's step: the impulse of the last path, and how it answers to another velocity. Where a
+  // step went too far and lost the contact, the line between the two is taken.
+  ContactPush next_guess(PairState& p) const {
     if (p.own.held) return scaled(p.own.prediction, share_of(p));
+    if (p.points == 0) {
+      shorten_guess(p);
+      return scaled(p.own.guess, share_of(p));
+    }
     const ContactResponse& r = p.own.response;
     const Twist slip = slip_at(p, p.push.place);
     ContactPush push = p.push;
@@ -278,7 +286,25 @@ class World::State::StepForces {
     push.found_normal = r.normal;
     push.normal_response = r.normal_path;
     push.normal = r.normal + dot(r.normal_path, slip);
+    p.own.guess = push;
+    p.own.guess_slip = slip;
+    p.own.guessed = true;
     return scaled(push, share_of(p));
+  }
+  // Responses become those of the line from where the contact was to where it is lost.
+  void shorten_guess(PairState& p) const {
+    ContactPush& g = p.own.guess;
+    const Twist& slip = p.own.guess_slip;
+    const double found = g.normal - dot(g.normal_response, slip);
+    const double change = dot(g.normal_response, slip_at(p, g.place) - slip);
+    const double share = change > found ? std::max(found / change, 0.0) : 1.0;
+    const Wrench answer = g.response * slip, slides = g.slide * slip;
+    g.push += answer * (share - 1);
+    g.push += slides * (share - 1);
+    g.normal = found + share * (g.normal - found);
+    g.response = g.response * share;
+    g.slide = g.slide * share;
+    g.normal_response = g.normal_response * share;
   }
 
   // What this step's contacts let expect of the next one: depth grows on from where it ends.
@@ -300,6 +326,13 @@ class World::State::StepForces {
   }
   void make_prediction(PairState& p) const {
     if (p.points == 0) return;
+    if (p.own.residual > kUnsolved) {
+      // It is not the impulse of this step, which is the better guess.
+      const double found = size_of(p.push.push, 0), given = size_of(p.own.given, 0);
+      const double share = found > given ? given / found : 1.0;
+      p.own.response = p.own.response * share;
+      p.push.push = p.push.push * share;
+    }
     const WorldBody &a = s_.bodies[p.pair.a], &b = s_.bodies[p.pair.b];
     const auto twist = [&](const WorldBody& w) {
       return isotact::moved(Twist{w.step.velocity, w.step.angular_velocity},
@@ -315,9 +348,25 @@ class World::State::StepForces {
     for (std::size_t k = 0; k < s_.pairs.size(); ++k)
       if (is_again(s_.pairs[k]) && pushes(s_.pairs[k])) some.push_back(k);
     move(
-        some, [&](const PairState& p) { return next_guess(p); }, limited);
+        some, [&](PairState& p) { return next_guess(p); }, limited);
+    if (s_.find_flawed_body()) return;
     s_.add_pairs();
-    evaluate();
+    evaluate(false);
+  }
+
+  double find_slack(const PairState& p) const {
+    double sum = 0;
+    for (const BodyId id : {p.pair.a, p.pair.b}) {
+      const WorldBody& b = s_.bodies[id];
+      if (!b.moves()) continue;
+      RigidBody loaded = b.body;
+      loaded.state = moved_[id].from;
+      sum += kinetic_energy(loaded);
+      loaded.state.momentum = moved_[id].load.linear;
+      loaded.state.angular_momentum = moved_[id].load.angular;
+      sum += kinetic_energy(loaded);
+    }
+    return sum;
   }
 
   // Takes all bodies that are marked back to the start, and moves them with what the solver makes
@@ -326,7 +375,11 @@ class World::State::StepForces {
   void move(const std::vector<std::size_t>& some, Guess&& guess, bool limited) {
     const auto start = StepClock::now();
     std::vector<ContactPush> pushes;
-    for (const std::size_t k : some) pushes.push_back(guess(s_.pairs[k]));
+    for (const std::size_t k : some) {
+      pushes.push_back(guess(s_.pairs[k]));
+      // Guesses on the way may do more work than the answer, but no wonders.
+      if (!limited) pushes.back().spare += find_slack(s_.pairs[k]);
+    }
     for (std::size_t k = 0; k < moved_.size(); ++k) {
       Moved& m = moved_[k];
       if (!is_moved(k)) continue;
@@ -355,15 +408,14 @@ class World::State::StepForces {
     for (const JointSettings& j : s_.joints)
       if (moved_[j.a].again || moved_[j.b].again) joints.push_back(j);
     std::vector<Twist> starts;
-    if (limited)
-      for (const WorldBody& b : s_.bodies) starts.push_back(b.start);
+    for (const WorldBody& b : s_.bodies) starts.push_back(b.start);
     const detail::VelocityReport solved =
         detail::solve_velocities({solver_bodies_.all, solver_bodies_.twists, pushes, joints, h_,
                                   s_.settings.threads, starts});
     s_.energy_bound += std::abs(solved.joint_work);
     s_.report.islands = std::max(s_.report.islands, solved.islands);
     s_.report.largest_island = std::max(s_.report.largest_island, solved.largest);
-    s_.report.limited += solved.limited;
+    if (limited) s_.report.limited += solved.limited;
   }
 
   void move_body(std::size_t k) {
@@ -387,11 +439,11 @@ class World::State::StepForces {
   // ---- contacts ----
 
   // Of all pairs of bodies that have moved. The first contact of a blow is left to impacts.
-  void evaluate() {
+  void evaluate(bool all) {
     std::vector<std::size_t> some;
     for (std::size_t k = 0; k < s_.pairs.size(); ++k) {
       const PairState& p = s_.pairs[k];
-      if (!p.apart && !p.own.held && !s_.rests(p.pair) && is_again(p)) some.push_back(k);
+      if (!p.apart && !p.own.held && !s_.rests(p.pair) && (all || is_again(p))) some.push_back(k);
     }
     ++s_.report.force_rounds;
     s_.report.evaluations += static_cast<std::uint32_t>(some.size());

@@ -58,6 +58,10 @@ struct OwnForce {
   Wrench given{};       // The impulse on A that the last motion had, about `place`; all of it.
   Vec3 place{};         // World.
   double residual = 0;  // Of that against the impulse of the path, as a share.
+  // The last guess of a round in which it touched, and the slip at which that was.
+  ContactPush guess{};
+  Twist guess_slip{};
+  bool guessed = false;
   // An impact may take it: the prediction stands.
   bool held = false;
 };
