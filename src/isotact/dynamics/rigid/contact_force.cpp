@@ -89,7 +89,11 @@ class Role {
   }
 
  private:
-  double area(std::uint32_t point) const { return static_cast<double>(in_.tree.areas()[point]); }
+  double area(std::uint32_t point) const {
+    return s_.weights == PointWeight::kArea
+               ? static_cast<double>(in_.tree.areas()[point])
+               : in_.tree.header().surface_area / in_.tree.point_count();
+  }
 
   AffineMap world_at(double time) const {
     if (field_rests_) return world_[0];
@@ -112,16 +116,32 @@ class Role {
     m.time = time;
     m.depth = -sample.distance;
     if (m.depth <= 0) return m;
-    m.world_from_field = world_at(time);
-    m.place = m.world_from_field * x;
+    m.world_from_field =
+        s_.handles == HandleRule::kPath ? world_at(time) : to_affine(euler_pose(in_.field, time));
+    m.place = s_.handles == HandleRule::kPath
+                  ? m.world_from_field * x
+                  : transform_point(euler_pose(in_.shell, time), to_double(in_.tree.point(point)));
     m.normal = normalized(m.world_from_field.linear * sample.gradient);
     if (s_.true_slope) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
-      const Quat turn = compute_pose(in_.shell.motion, time).rotation;
+      const Quat turn = (s_.handles == HandleRule::kPath ? compute_pose(in_.shell.motion, time)
+                                                         : euler_pose(in_.shell, time))
+                            .rotation;
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
       if (length_sq(own) > 0) m.normal = own;
     }
     return m;
+  }
+
+  // A body at a time of the step, by an Euler step under the mean force (XB14, section 4).
+  Pose euler_pose(const BodyStep& body, double time) const {
+    const Vec3 v = lerp(body.velocity_from, body.velocity, time);
+    const Vec3 w = lerp(body.angular_velocity_from, body.angular_velocity, time);
+    const double angle = length(w) * time * in_.step;
+    const Quat turn = angle > 0 ? rotation_about(normalized(w), angle) : Quat{};
+    const Quat rotation = normalized(turn * body.motion.from.rotation);
+    const Vec3 center = body.center_from + v * (time * in_.step);
+    return {rotation, center - rotate(rotation, body.motion.pivot)};
   }
 
   // Velocity of the shell's body past the field's, world.
@@ -148,7 +168,7 @@ class Role {
       pressure *= m.slope;
       along = m.normal * pressure;
     } else {
-      along -= slip(m) * c.damping;
+      if (s_.damping == DampingRule::kFull) along -= slip(m) * c.damping;
       lost = c.damping * length_sq(slip(m));
     }
     const Vec3 force = along * area(point);
@@ -360,6 +380,18 @@ class Role {
     result_.impulse += share.force * in_.step;
     result_.angular_impulse += share.moment * in_.step;
     result_.lost += share.lost * in_.step;
+  }
+
+  // XB14 (10), over all of the step.
+  void damp_whole_step(std::uint32_t number) {
+    const Vec3 point = to_double(in_.tree.point(number));
+    for (int i = 0; i < s_.midpoints; ++i) {
+      Moment m;
+      m.time = (i + 0.5) / s_.midpoints;
+      m.place = world_at(m.time) * place_on(in_.path, point, m.time);
+      const Vec3 force = slip(m) * (-s_.material.damping * area(number));
+      add(Rate{force, cross(m.place, force)} * (1.0 / s_.midpoints));
+    }
   }
 
   // What a step of a point came to.

@@ -43,7 +43,21 @@ enum class ForceDirection : std::uint8_t {
 };
 enum class DampingRule : std::uint8_t {
   kNormal,  // Against growing depth only; it does not pull. Friction acts along the surface.
-  kFull,    // Against the whole relative velocity (XB14).
+  kFull,    // Against the whole relative velocity, while a point is inside (XB14).
+  // The same over the whole step, as (10) is written, for points that are inside at some time.
+  kWholeStep,
+};
+// Places and directions of forces within a step: N(t) and r(t) of XB14. Depths are those of the
+// paths of points in either case.
+enum class HandleRule : std::uint8_t {
+  kPath,  // Those of the path of the point.
+  // By an Euler step of both bodies from the start of the step, under the constant forces that took
+  // them through it: XB14's second proposal.
+  kEuler,
+};
+enum class PointWeight : std::uint8_t {
+  kArea,   // Forces are pressures times the area that a point represents.
+  kEqual,  // All points have the same area (XB14: one stiffness for all points).
 };
 enum class Quadrature : std::uint8_t {
   kAdaptive,  // Gauss's three-point rule per cell, halved until the tolerance is met.
@@ -54,6 +68,8 @@ struct ForceSettings {
   ContactMaterial material{};
   ForceDirection direction = ForceDirection::kField;
   DampingRule damping = DampingRule::kNormal;
+  HandleRule handles = HandleRule::kPath;
+  PointWeight weights = PointWeight::kArea;
   Quadrature quadrature = Quadrature::kAdaptive;
   int midpoints = 20;
   double tolerance = 1e-2;  // Relative to an interval's impulse, for kAdaptive.
@@ -72,6 +88,8 @@ struct BodyStep {
   BodyMotion motion{};              // The pivot is the centre of mass.
   Vec3 center_from{}, center_to{};  // Centre of mass at the start and the end.
   Vec3 velocity{}, angular_velocity{};
+  // Before the forces of the step: what HandleRule::kEuler starts with.
+  Vec3 velocity_from{}, angular_velocity_from{};
 };
 
 // Displacement of a sticking point along the other surface since it first touched.

@@ -56,16 +56,18 @@ Aabb box_of(const PointSphereTree& tree) {
   return {box.lower - Vec3{around, around, around}, box.upper + Vec3{around, around, around}};
 }
 
-void set_field(WorldBody& body, const Shape& shape, ShellTraversal traversal) {
+void set_field(WorldBody& body, const Shape& shape, const WorldSettings& world) {
   if (!shape.can_have_field()) return;
-  const SweptSettings swept{.traversal = traversal, .threads = {1}};
+  const SweptSettings swept{.traversal = world.traversal, .roots = world.roots, .threads = {1}};
   SweptSettings first = swept;
   first.mode = Mode::kFirst;
   first.traversal = ShellTraversal::kTree;
+  first.roots = RootSearch::kAll;
   first.path_tolerance = 0.5;  // what spins fast has long paths
   body.all = shape.swept_tracer(swept);
   body.first = shape.swept_tracer(first);
   SweptSettings near = swept;
+  near.roots = RootSearch::kAll;
   near.margin = kNearContact * shape.cell();
   body.near = shape.swept_tracer(near);
   const Aabb box = shape.any_field().bounds();
@@ -119,8 +121,6 @@ ContactMaterial pair_material(const PairSides& s) {
 World::World(const WorldSettings& settings) : state_(std::make_unique<State>()) {
   check(settings);
   state_->settings = settings;
-  if (getenv("KSTEP") && settings.solve == ForceSolve::kImplicit)
-    state_->settings.solve = ForceSolve::kStep;  // TEMP
 }
 World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
@@ -144,7 +144,7 @@ BodyId World::add_body(const BodySettings& settings) {
   body.target = world_from_body(body.body);
 
   body.ball_center = settings.mass.center;
-  if (settings.shape) set_field(body, *settings.shape, state_->settings.traversal);
+  if (settings.shape) set_field(body, *settings.shape, state_->settings);
   if (settings.shape && settings.shape->tree()) set_points(body, *settings.shape->tree());
   state_->bodies.push_back(std::move(body));
   return static_cast<BodyId>(state_->bodies.size() - 1);

@@ -114,6 +114,7 @@ struct WorldSettings {
   // Paths of points within a step. Straight paths (XB14) suffice for small rotations.
   MotionModel motion = MotionModel::kStraight;
   ShellTraversal traversal = ShellTraversal::kTree;
+  RootSearch roots = RootSearch::kAll;
   ForceSettings forces{};  // The material is ignored: each pair has its own.
   TurnRule turns = TurnRule::kMidpoint;
   // For kStep. A set of bodies is solved again as long as an impulse differs from that of its path

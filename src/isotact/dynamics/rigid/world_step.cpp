@@ -192,6 +192,8 @@ void World::State::move_bodies() {
 
 void detail::finish_body_step(WorldBody& b, double step) {
   BodyStep& s = b.step;
+  s.velocity_from = b.start.linear;
+  s.angular_velocity_from = b.start.angular;
   s.motion.to = world_from_body(b.body);
   s.center_to = b.body.state.center;
   s.velocity = (s.center_to - s.center_from) / step;
