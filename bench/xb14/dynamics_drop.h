@@ -12,6 +12,7 @@ enum class Method {
   kDiscrete,    // the force at the end of a step acts in the next
   kLagged,      // the force at the beginning of a step acts in the next
   kImplicit,    // continuous, and the force answers to the motion of the next step: what worlds do
+  kOwn,         // the mean force of a step acts in this same step: ForceSolve::kStep
 };
 const char* name(Method method);
 

@@ -136,6 +136,89 @@ void bench_held(const Options& options, Report& report, Json& json) {
   }
 }
 
+// ---- drops of one dimension
+// ------------------------------------------------------------------------
+
+// A mass falls on a spring with a damper that does not pull; all in one dimension. Units: m = K
+// = 1.
+struct FreeDrop {
+  Method method = Method::kContinuous;
+  double ratio = 0, step = 0, speed = 0, phase = 0;
+};
+
+// The force of a step from depth x0 to x1: its mean, with the damper while it touches, or that of
+// its end.
+double force_of(const FreeDrop& d, double x0, double x1) {
+  const double growth = (x1 - x0) / d.step;
+  if (d.method == Method::kDiscrete) return x1 > 0 ? std::max(x1 + 2 * d.ratio * growth, 0.0) : 0.0;
+  // Where the path is inside and the force pushes: from a to b.
+  const double lift = 2 * d.ratio * growth;
+  double a = 0, b = 1;
+  const double least = std::max(0.0, -lift);  // depth at which it pushes
+  if (x0 < least && x1 < least) return 0;
+  if (x0 < least) a = (least - x0) / (x1 - x0);
+  if (x1 < least) b = (least - x0) / (x1 - x0);
+  const double middle = x0 + (x1 - x0) * (a + b) / 2;
+  return (b - a) * (middle + lift);
+}
+
+// Whether it never bounces higher than it fell, and comes to rest.
+bool settles(const FreeDrop& d) {
+  const double g = 1e-2, height = d.speed * d.speed / (2 * g);
+  double v = 0, force = 0, x = -height - d.phase * d.speed * d.step, last_force = 0;
+  const auto steps = static_cast<int>(60 * std::sqrt(2 * height / g) / d.step);
+  double top = height * 1.02 + d.speed * d.step, late = 0;
+  for (int i = 0; i < steps; ++i) {
+    v += (g - (d.method == Method::kLagged ? last_force : force)) * d.step;
+    const double next = x + v * d.step;
+    last_force = force;
+    FreeDrop law = d;
+    if (d.method == Method::kLagged) law.method = Method::kDiscrete;
+    force = force_of(law, x, next);
+    x = next;
+    if (-x > top + (i == 0 ? 1 : 0) * d.speed * d.step) return false;
+    if (i > steps * 9 / 10) late = std::max(late, v * v);
+  }
+  return late < 0.05 * d.speed * d.speed;
+}
+
+double free_limit(Method method, double ratio, double speed) {
+  return find_largest(0.05, 8, [&](double w) {
+    for (int k = 0; k < 16; ++k)
+      if (!settles({method, ratio, w, speed, k / 16.0})) return false;
+    return true;
+  });
+}
+
+void bench_free(const Options& options, Report& report, Json& json) {
+  Table table = report.table(
+      {.id = "free",
+       .title = "Drops of one dimension: the largest step",
+       .columns = {{"damping", Of::kKey, "", 2},
+                   {"speed", Of::kKey, "g sqrt(m/K)", 0},
+                   {"continuous", Of::kOurs, "sqrt(m/K)", 2},
+                   {"discrete", Of::kOurs, "sqrt(m/K)", 2},
+                   {"lagged", Of::kOurs, "sqrt(m/K)", 2},
+                   {"continuous over discrete", Of::kOurs, "", 2},
+                   {"continuous over lagged", Of::kOurs, "", 2}},
+       .note = "A point mass, a spring and a damper that does not pull; 16 phases of the first "
+               "touch."});
+  json["free"] = Json::array();
+  for (const double ratio : {0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0})
+    for (const double speed : {1.0, 3.0}) {
+      if (options.quick && ratio != 0.5) continue;
+      double limit[3];
+      for (std::size_t k = 0; k < 3; ++k) limit[k] = free_limit(kMethods[k], ratio, speed);
+      table.row({ratio, speed * 100, limit[0], limit[1], limit[2], limit[0] / limit[1],
+                 limit[0] / limit[2]});
+      json["free"].push_back({{"damping_ratio", ratio},
+                              {"speed", speed},
+                              {"continuous", limit[0]},
+                              {"discrete", limit[1]},
+                              {"lagged", limit[2]}});
+    }
+}
+
 // ---- drops
 // ------------------------------------------------------------------------------------------
 
@@ -162,6 +245,11 @@ AllDrops run_all(const Falls& falls, Drop drop, bool stop_early) {
     if (stop_early && !all.stable) break;
   }
   return all;
+}
+
+Drop with_method(Drop drop, Method method) {
+  drop.method = method;
+  return drop;
 }
 
 struct Limit {
@@ -280,7 +368,9 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
                                 {"continuous over discrete", Of::kPaper, "times", 2},
                                 {"continuous over discrete", Of::kOurs, "times", 2},
                                 {"continuous over lagged", Of::kOurs, "times", 2},
-                                {"implicit over discrete", Of::kOurs, "times", 2}},
+                                {"implicit over discrete", Of::kOurs, "times", 2},
+                                {"own over discrete", Of::kOurs, "times", 2},
+                                {"own over lagged", Of::kOurs, "times", 2}},
                     .note = fmt::format(
                         "Drops onto the ground at a damping of {}. The paper does not say whether "
                         "its discrete forces are of this step or of the last (lagged).",
@@ -292,11 +382,15 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
   const Rival continuous{.limit = limits[0]},
       discrete{.method = Method::kDiscrete, .limit = limits[1]},
       lagged{.method = Method::kLagged, .limit = limits[2]},
-      default_one{Method::kImplicit, ForceLaw::kOurs, find_limit(falls, implicit)};
-  const std::pair<Rival, Rival> matches[] = {
-      {continuous, discrete}, {continuous, lagged}, {default_one, discrete}};
-  PaperFigures of[3];
-  for (std::size_t k = 0; k < 3; ++k) {
+      default_one{Method::kImplicit, ForceLaw::kOurs, find_limit(falls, implicit)},
+      own{Method::kOwn, ForceLaw::kOurs, find_limit(falls, with_method(implicit, Method::kOwn))};
+  const std::pair<Rival, Rival> matches[] = {{continuous, discrete},
+                                             {continuous, lagged},
+                                             {default_one, discrete},
+                                             {own, discrete},
+                                             {own, lagged}};
+  PaperFigures of[5];
+  for (std::size_t k = 0; k < 5; ++k) {
     const auto& [ours, other] = matches[k];
     const PaperFigures& f = of[k] = find_paper_figures(falls, ours, other);
     json["figures"].push_back({{"of", name(ours.method)},
@@ -307,7 +401,7 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
                                {"softened_penetration_ratio", f.deeper}});
   }
   const auto row = [&](const char* what, double paper, double PaperFigures::*part) {
-    table.row({what, paper, of[0].*part, of[1].*part, of[2].*part});
+    table.row({what, paper, of[0].*part, of[1].*part, of[2].*part, of[3].*part, of[4].*part});
   };
   row("larger step, equal stiffness", 3, &PaperFigures::steps);
   row("larger step, equal stiffness and depth", 2.6, &PaperFigures::equal_steps);
@@ -330,6 +424,8 @@ void bench_implicit(const Options& options, const Falls& falls, Report& report, 
                     .columns = {{"stiffness", Of::kKey, "N/m^3"},
                                 {"implicit", Of::kOurs, "ms", 2},
                                 {"deepest", Of::kOurs, "mm", 1},
+                                {"own", Of::kOurs, "ms", 2},
+                                {"deepest", Of::kOurs, "mm", 1},
                                 {"continuous", Of::kOurs, "ms", 2},
                                 {"discrete", Of::kOurs, "ms", 2}},
                     .note = fmt::format("Of steps up to {:.0f} ms.", kMostStep * 1e3)});
@@ -341,21 +437,61 @@ void bench_implicit(const Options& options, const Falls& falls, Report& report, 
               .stiffness = factor * kStiffness,
               .damping_ratio = kDamping};
     const Limit implicit = find_limit(falls, drop);
+    const Limit own = find_limit(falls, with_method(drop, Method::kOwn));
     drop.method = Method::kContinuous;
     const double root = std::sqrt(factor);
     const Limit continuous = find_limit(falls, drop, kLeastStep / root);
     drop.method = Method::kDiscrete;
     const Limit discrete = find_limit(falls, drop, kLeastStep / root);
-    table.row({drop.stiffness, implicit.step * 1e3, implicit.deepest * 1e3, continuous.step * 1e3,
-               discrete.step * 1e3});
+    table.row({drop.stiffness, implicit.step * 1e3, implicit.deepest * 1e3, own.step * 1e3,
+               own.deepest * 1e3, continuous.step * 1e3, discrete.step * 1e3});
     json["implicit"].push_back({{"stiffness", drop.stiffness},
                                 {"step", implicit.step},
                                 {"deepest", implicit.deepest},
+                                {"own_step", own.step},
+                                {"own_deepest", own.deepest},
                                 {"continuous_step", continuous.step},
                                 {"discrete_step", discrete.step}});
     report.check(implicit.step > 3 * std::max(continuous.step, discrete.step),
                  "implicit steps are three times as large as all others",
                  fmt::format("{:.2f} ms at {:.0e} N/m^3", implicit.step * 1e3, drop.stiffness));
+  }
+}
+
+// The paper's own models: the bunny and the bowl on their twins.
+void bench_models(const Options& options, Report& report, Json& json) {
+  Table table =
+      report.table({.id = "models",
+                    .title = "Drops onto a fixed twin and the ground, by model",
+                    .columns = {{"model", Of::kKey},
+                                {"points", Of::kKey, "", 0},
+                                {"continuous", Of::kOurs, "ms", 2},
+                                {"discrete", Of::kOurs, "ms", 2},
+                                {"lagged", Of::kOurs, "ms", 2},
+                                {"implicit", Of::kOurs, "ms", 2},
+                                {"own", Of::kOurs, "ms", 2},
+                                {"continuous over discrete", Of::kOurs, "", 2},
+                                {"continuous over lagged", Of::kOurs, "", 2},
+                                {"own over discrete", Of::kOurs, "", 2}},
+                    .note = fmt::format("A damping of {}, two orientations, a second.", kDamping)});
+  for (const DropModel model : {DropModel::kBunnySmall, DropModel::kBowl}) {
+    const Falls falls{make_small_drop_body(model), options.quick ? 1 : 2};
+    double steps[5];
+    for (std::size_t k = 0; k < 5; ++k) {
+      const Method method = k < 3 ? kMethods[k] : (k == 3 ? Method::kImplicit : Method::kOwn);
+      steps[k] = find_limit(falls, {.method = method,
+                                    .law = k < 3 ? ForceLaw::kPaper : ForceLaw::kOurs,
+                                    .stiffness = kStiffness,
+                                    .damping_ratio = kDamping,
+                                    .has_twin = true,
+                                    .seconds = 1})
+                     .step *
+                 1e3;
+    }
+    table.row({falls.body.name, static_cast<double>(falls.body.point_count()), steps[0], steps[1],
+               steps[2], steps[3], steps[4], ratio_of(steps[0], steps[1]),
+               ratio_of(steps[0], steps[2]), ratio_of(steps[4], steps[1])});
+    json["models"].push_back({{"model", falls.body.name}, {"steps_ms", steps}});
   }
 }
 
@@ -365,6 +501,7 @@ void bench_stability(const Options& options, Report& report) {
   report.note("XB14's fourth experiment; docs/stability.md says how it is done.");
   Json json;
   bench_held(options, report, json);
+  bench_free(options, report, json);
   json["drops"] = Json::array();
   const Falls falls{make_blob_body(777), options.quick ? 1 : 5};
   const Limits limits = bench_drops(options, falls, false, ForceLaw::kPaper, report, json);
@@ -374,6 +511,7 @@ void bench_stability(const Options& options, Report& report) {
     bench_figures(options, falls, limits, report, json);
   }
   bench_implicit(options, falls, report, json);
+  bench_models(options, report, json);
   report.json["stability"] = json;
 }
 

@@ -164,7 +164,7 @@ TEST(StepForces, RestIsOneRound) {
   }
 }
 
-World make_mixture(std::uint32_t threads) {
+World make_mixture(int threads) {
   World world({.step = 4e-3, .solve = ForceSolve::kStep, .threads = {threads}});
   world.add_body({.kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   Random random(test_seed(13));
@@ -186,7 +186,7 @@ World make_mixture(std::uint32_t threads) {
 TEST(StepForces, SameBytesForAnyThreadsAndAfterARestore) {
   World one = make_mixture(1), two = make_mixture(2), seven = make_mixture(7),
         again = make_mixture(1);
-  const int steps = unless_slow(200, 40);
+  const int steps = unless_slow(100, 30);
   std::uint32_t rounds = 0;
   for (int i = 0; i < steps; ++i) {
     for (World* w : {&one, &two, &seven}) w->step();
