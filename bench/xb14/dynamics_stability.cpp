@@ -15,20 +15,6 @@ namespace {
 
 constexpr Method kMethods[] = {Method::kContinuous, Method::kDiscrete, Method::kLagged};
 
-// The largest value up to which a test holds: up a ladder from `least` to the first failure, then
-// halving to 2 in 100. 0: not even the least.
-double find_largest(double least, double most, const std::function<bool(double)>& holds) {
-  constexpr double kRung = 1.19;
-  double good = 0, bad = least;
-  for (; bad < most && holds(bad); bad *= kRung) good = bad;
-  if (good == 0 || bad >= most) return good;
-  while (bad / good > 1.02) {
-    const double middle = std::sqrt(good * bad);
-    (holds(middle) ? good : bad) = middle;
-  }
-  return good;
-}
-
 // ---- a contact that is held
 // -----------------------------------------------------------------------
 
@@ -134,89 +120,6 @@ void bench_held(const Options& options, Report& report, Json& json) {
                             {"lagged", measured[2]},
                             {"theory", {theory[0], theory[1], theory[2]}}});
   }
-}
-
-// ---- drops of one dimension
-// ------------------------------------------------------------------------
-
-// A mass falls on a spring with a damper that does not pull; all in one dimension. Units: m = K
-// = 1.
-struct FreeDrop {
-  Method method = Method::kContinuous;
-  double ratio = 0, step = 0, speed = 0, phase = 0;
-};
-
-// The force of a step from depth x0 to x1: its mean, with the damper while it touches, or that of
-// its end.
-double force_of(const FreeDrop& d, double x0, double x1) {
-  const double growth = (x1 - x0) / d.step;
-  if (d.method == Method::kDiscrete) return x1 > 0 ? std::max(x1 + 2 * d.ratio * growth, 0.0) : 0.0;
-  // Where the path is inside and the force pushes: from a to b.
-  const double lift = 2 * d.ratio * growth;
-  double a = 0, b = 1;
-  const double least = std::max(0.0, -lift);  // depth at which it pushes
-  if (x0 < least && x1 < least) return 0;
-  if (x0 < least) a = (least - x0) / (x1 - x0);
-  if (x1 < least) b = (least - x0) / (x1 - x0);
-  const double middle = x0 + (x1 - x0) * (a + b) / 2;
-  return (b - a) * (middle + lift);
-}
-
-// Whether it never bounces higher than it fell, and comes to rest.
-bool settles(const FreeDrop& d) {
-  const double g = 1e-2, height = d.speed * d.speed / (2 * g);
-  double v = 0, force = 0, x = -height - d.phase * d.speed * d.step, last_force = 0;
-  const auto steps = static_cast<int>(60 * std::sqrt(2 * height / g) / d.step);
-  double top = height * 1.02 + d.speed * d.step, late = 0;
-  for (int i = 0; i < steps; ++i) {
-    v += (g - (d.method == Method::kLagged ? last_force : force)) * d.step;
-    const double next = x + v * d.step;
-    last_force = force;
-    FreeDrop law = d;
-    if (d.method == Method::kLagged) law.method = Method::kDiscrete;
-    force = force_of(law, x, next);
-    x = next;
-    if (-x > top + (i == 0 ? 1 : 0) * d.speed * d.step) return false;
-    if (i > steps * 9 / 10) late = std::max(late, v * v);
-  }
-  return late < 0.05 * d.speed * d.speed;
-}
-
-double free_limit(Method method, double ratio, double speed) {
-  return find_largest(0.05, 8, [&](double w) {
-    for (int k = 0; k < 16; ++k)
-      if (!settles({method, ratio, w, speed, k / 16.0})) return false;
-    return true;
-  });
-}
-
-void bench_free(const Options& options, Report& report, Json& json) {
-  Table table = report.table(
-      {.id = "free",
-       .title = "Drops of one dimension: the largest step",
-       .columns = {{"damping", Of::kKey, "", 2},
-                   {"speed", Of::kKey, "g sqrt(m/K)", 0},
-                   {"continuous", Of::kOurs, "sqrt(m/K)", 2},
-                   {"discrete", Of::kOurs, "sqrt(m/K)", 2},
-                   {"lagged", Of::kOurs, "sqrt(m/K)", 2},
-                   {"continuous over discrete", Of::kOurs, "", 2},
-                   {"continuous over lagged", Of::kOurs, "", 2}},
-       .note = "A point mass, a spring and a damper that does not pull; 16 phases of the first "
-               "touch."});
-  json["free"] = Json::array();
-  for (const double ratio : {0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0})
-    for (const double speed : {1.0, 3.0}) {
-      if (options.quick && ratio != 0.5) continue;
-      double limit[3];
-      for (std::size_t k = 0; k < 3; ++k) limit[k] = free_limit(kMethods[k], ratio, speed);
-      table.row({ratio, speed * 100, limit[0], limit[1], limit[2], limit[0] / limit[1],
-                 limit[0] / limit[2]});
-      json["free"].push_back({{"damping_ratio", ratio},
-                              {"speed", speed},
-                              {"continuous", limit[0]},
-                              {"discrete", limit[1]},
-                              {"lagged", limit[2]}});
-    }
 }
 
 // ---- drops
@@ -501,7 +404,7 @@ void bench_stability(const Options& options, Report& report) {
   report.note("XB14's fourth experiment; docs/stability.md says how it is done.");
   Json json;
   bench_held(options, report, json);
-  bench_free(options, report, json);
+  bench_free_drops(options, report, json);
   json["drops"] = Json::array();
   const Falls falls{make_blob_body(777), options.quick ? 1 : 5};
   const Limits limits = bench_drops(options, falls, false, ForceLaw::kPaper, report, json);
