@@ -98,7 +98,7 @@ Trial try_scene(Scene scene, const Contender& contender, double step, const Expe
   trial.ms = 1e3 * seconds.processor / static_cast<double>(std::max<std::uint64_t>(done, 2) - 1);
   trial.deepest = find_deepest(checked, run);
   trial.done = true;
-  if (const auto trouble = run.find_trouble())
+  if (const auto trouble = run.trouble())
     trial.outcome = {false, fmt::format("diverged: {}", trouble->message)};
   else if (late && done < steps)
     trial.outcome = {false, fmt::format("stopped after {:.0f} s at a time of {:.3g} s",

@@ -46,6 +46,8 @@ inline constexpr PaperItem kPaperItems[] = {
      "isotact bench dynamics --pass \"--only table4\""},
     {"XB14", "Section 5", "the largest stable step, continuous and discrete (Figure 6)", "dynamics",
      "isotact bench dynamics --pass \"--only stability\""},
+    {"XB14", "Sections 3 and 4", "what each choice of the paper costs or loses", "dynamics",
+     "isotact bench dynamics --pass \"--only choices\""},
     {"SSL14", "Table 1", "penetration of a bouncing ball", "bullet",
      "isotact bench bullet --pass \"--only ball\""},
     {"SSL14", "Table 2", "time with contacts of each level of the tree", "bullet",

@@ -114,6 +114,7 @@ class Island {
     if (!p.starts.empty() && !links_.empty()) report.limited = limit_work(p, answer);
     for (std::size_t k = 0; k < links_.size(); ++k) {
       const Link& link = links_[k];
+      link.contact->given = answer.contacts[k];
       push(*p.bodies[link.contact->a], moved(answer.contacts[k], -link.way[0]));
       push(*p.bodies[link.contact->b], moved(answer.contacts[k], -link.way[1]) * -1.0);
     }
@@ -387,7 +388,9 @@ class Island {
         start =
             start - moved(p.starts[members_[link.body[i]]], link.way[i]) * (i == 0 ? -1.0 : 1.0);
     const Wrench& push = answer.contacts[k];
-    return (dot(push, start) + dot(push, slip(link, answer.twists))) / 2;
+    const double of_end = link.contact->work_share;
+    return ((1 - of_end) * dot(push, start) + of_end * dot(push, slip(link, answer.twists))) /
+           link.contact->share;
   }
   double find_work(const VelocityProblem& p, const Answer& answer) const {
     double sum = 0;
