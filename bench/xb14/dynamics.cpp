@@ -15,6 +15,7 @@ constexpr Part kParts[] = {{"table4", bench_table4},
                            {"stability", bench_stability},
                            {"choices", bench_choices},
                            {"nut", bench_nut},
+                           {"patches", bench_patches},
                            {"pile", bench_pile}};
 
 void name_options(OptionReader& reader, Options& options) {

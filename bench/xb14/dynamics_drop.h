@@ -19,7 +19,7 @@ const char* name(Method method);
 
 // The largest value up to which a test holds: up a ladder from `least` to the first failure, then
 // halving to 2 in 100. 0: not even the least.
-double find_largest(double least, double most, const std::function<bool(double)>& holds);
+double compute_largest(double least, double most, const std::function<bool(double)>& holds);
 // A part of the stability experiment (dynamics_free.cpp).
 void bench_free_drops(const Options& options, Report& report, Json& json);
 

@@ -6,7 +6,7 @@
 
 namespace isotact::bench {
 
-double find_largest(double least, double most, const std::function<bool(double)>& holds) {
+double compute_largest(double least, double most, const std::function<bool(double)>& holds) {
   constexpr double kRung = 1.19;
   double good = 0, bad = least;
   for (; bad < most && holds(bad); bad *= kRung) good = bad;
@@ -71,7 +71,7 @@ bool is_stable(const FreeDrop& d) {
 }
 
 double find_free_limit(FreeDrop drop) {
-  return find_largest(0.05, 8, [&](double w) {
+  return compute_largest(0.05, 8, [&](double w) {
     drop.step = w;
     for (int k = 0; k < 16; ++k) {
       drop.phase = k / 16.0;

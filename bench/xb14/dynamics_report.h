@@ -53,6 +53,7 @@ void bench_table4(const Options& options, Report& report);
 void bench_stability(const Options& options, Report& report);
 void bench_choices(const Options& options, Report& report);
 void bench_nut(const Options& options, Report& report);
+void bench_patches(const Options& options, Report& report);
 void bench_pile(const Options& options, Report& report);
 
 }  // namespace isotact::bench

@@ -152,7 +152,7 @@ TEST(StepForces, RestIsOneRound) {
     double rounds = 0, worst = 0;
     for (int i = 0; i < 400; ++i) {
       const StepReport& report = world.step();
-      ASSERT_FALSE(world.find_trouble());
+      ASSERT_FALSE(world.trouble());
       if (i < 200) continue;
       rounds += report.force_rounds;
       worst = std::max(worst, report.residual);
@@ -204,7 +204,7 @@ TEST(StepForces, SameBytesForAnyThreadsAndAfterARestore) {
     ASSERT_EQ(one.report().energies.total(), again.report().energies.total());
   }
   EXPECT_GT(rounds, 1U);
-  ASSERT_FALSE(one.find_trouble());
+  ASSERT_FALSE(one.trouble());
 }
 
 TEST(StepForces, ThrowsKeepTheirPromises) {
@@ -243,7 +243,7 @@ TEST(StepForces, ThePapersChoicesAreSwitches) {
       world.set_pair_material(other, id, {.stiffness = 1e6, .damping = 3e3, .friction = 0});
     for (int i = 0; i < 200; ++i) {
       world.step();
-      EXPECT_FALSE(world.find_trouble());
+      EXPECT_FALSE(world.trouble());
     }
     return world.body(id).state;
   };

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "isotact/dynamics/rigid/detail/contact_patches.h"
+
 namespace isotact {
 namespace {
 
@@ -74,6 +76,7 @@ class Role {
     for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
       const Moment end = look(point, 1);
       if (end.depth <= 0) continue;
+      area_share_ = compute_share(point, end);
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
       ++result_.points;
@@ -89,10 +92,17 @@ class Role {
   }
 
  private:
+  // m^2 that the point represents in this contact.
   double area(std::uint32_t point) const {
-    return s_.weights == PointWeight::kArea
-               ? static_cast<double>(in_.tree.areas()[point])
-               : in_.tree.header().surface_area / in_.tree.point_count();
+    const double whole = s_.weights == PointWeight::kArea
+                             ? static_cast<double>(in_.tree.areas()[point])
+                             : in_.tree.header().surface_area / in_.tree.point_count();
+    return whole * area_share_;
+  }
+  double compute_share(std::uint32_t point, const Moment& m) const {
+    if (s_.areas == AreaRule::kWhole || s_.direction == ForceDirection::kPoint) return 1;
+    const Quat turn = compute_pose(in_.shell.motion, m.time).rotation;
+    return compute_area_share(rotate(turn, to_double(in_.tree.normals()[point])), m.normal);
   }
 
   AffineMap world_at(double time) const {
@@ -105,7 +115,8 @@ class Role {
     return {a.linear * (1 - u) + b.linear * u, lerp(a.offset, b.offset, u)};
   }
 
-  Moment look(std::uint32_t point, double time) const {
+  Moment look(std::uint32_t point, double time) {
+    ++result_.samples;
     const Vec3 x = place_on(in_.path, to_double(in_.tree.point(point)), time);
     return make_moment(point, time, x, field_.sample(x));
   }
@@ -247,6 +258,7 @@ class Role {
 
   void look_at_nodes(std::uint32_t point) {
     samples_.resize(places_.size());
+    result_.samples += places_.size();
     if constexpr (std::is_same_v<F, BrickField>)
       field_.sample(places_, samples_);
     else
@@ -357,6 +369,10 @@ class Role {
 
   void add_point(const SweptHit& hit, const Vec3& drag) {
     gather(hit);
+    for (const Span& s : spans_) {
+      const Moment& now = moments_[(s.first_node + s.last_node) / 2];
+      if (now.depth > 0) area_share_ = compute_share(hit.point, now);
+    }
     Rate whole{};
     double time = 0, growth = 0;
     Moment middle{};
@@ -516,6 +532,7 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
+  double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;
@@ -526,10 +543,14 @@ class Role {
 
 RoleImpulse compute_role_impulse(const BrickField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  if (detail::can_use_patches(settings))
+    return detail::compute_patch_impulse(field, input, settings, sticks);
   return Role<BrickField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_role_impulse(const AnyField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  if (detail::can_use_patches(settings))
+    return detail::compute_patch_impulse(field, input, settings, sticks);
   return Role<AnyField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_discrete_impulse(const BrickField& field, const RoleInput& input,
