@@ -367,7 +367,7 @@ TEST(ExactSides, LimitsOfBatchesAreThoseOfSingleCalls) {
   for (int i = 0; i < 200; ++i) poses.push_back(random_pose(random, 0.8));
   BatchScratch scratch;
   int gave_up = 0;
-  for (const std::uint64_t limit : {3, 20, 100}) {
+  for (const std::uint64_t limit : {3U, 20U, 100U}) {
     const CollideRequest request{.mode = Mode::kAny, .max_tests = limit};
     const auto rows = collide_poses(gear, {}, knot, poses, {.collide = request}, scratch);
     for (std::size_t i = 0; i < poses.size(); ++i) {
