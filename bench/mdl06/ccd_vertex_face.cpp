@@ -16,6 +16,8 @@
 #include "isotact/geometry/mesh/predicates.h"
 #include "isotact/geometry/mesh/triangle.h"
 
+#include "mdl06/exact_segment.h"
+
 namespace isotact::bench {
 namespace {
 

@@ -106,15 +106,15 @@ class Accountant {
   // At any time of disagreement, the field's value and the distance have different signs, and
   // differ by at most near_error: so neither is further from zero than that.
   void check(const Stretch& s) {
-    constexpr int kSteps = 8;
+    constexpr int kProbeSteps = 8;
     const double near_error = static_cast<double>(field_.header().near_error);
     const ExactField::Known known{.most_distance = 2 * near_error, .inside = s.exact_inside};
     bool explained = true;
-    for (int k = 0; k <= kSteps; ++k) {
-      const Vec3 p = from_ + by_ * (s.begin.time + (s.end.time - s.begin.time) * k / kSteps);
+    for (int k = 0; k <= kProbeSteps; ++k) {
+      const Vec3 p = from_ + by_ * (s.begin.time + (s.end.time - s.begin.time) * k / kProbeSteps);
       // The side of the point takes longest to find: one test suffices.
       const double d =
-          k == kSteps / 2 ? tracer_.field().value(p) : tracer_.field().sample(p, known).distance;
+          k == kProbeSteps / 2 ? tracer_.field().value(p) : tracer_.field().sample(p, known).distance;
       const Interval bounds = field_.distance_bounds(p);
       account_.largest_distance = std::max(account_.largest_distance, std::abs(d));
       explained = explained && std::abs(d) <= near_error + slack_ && bounds.lower - slack_ <= d &&

@@ -165,7 +165,7 @@ TEST(BuildAsset, SaysWhatQueriesWillMiss) {
   AssetSettings points{.field = coarse, .stored_field = StoredField::kNone};
   EXPECT_EQ(gaps_of(points), "");  // its mesh can make everything
   points.mesh = false;
-  EXPECT_NE(gaps_of(points).find("collide needs a field"), std::string::npos);
+  EXPECT_NE(gaps_of(points).find("needs a field of the other body"), std::string::npos);
   AssetSettings nothing{.field = coarse, .stored_field = StoredField::kNone, .points = none};
   EXPECT_EQ(gaps_of(nothing), "");
   const Shape of_mesh = Shape::from_asset(build_asset(small_torus(), nothing).asset);

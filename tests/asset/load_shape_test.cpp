@@ -151,7 +151,8 @@ TEST_F(LoadShape, TakesAMeshAlone) {
   EXPECT_EQ(collide(torus, {}, torus, {}).status, CollideStatus::kContact);
   EXPECT_TRUE(distance(torus, {}, torus, {.translation = {0, 1, 0}}).exact);
   // The field that it lacks is built as it is asked for.
-  const Shape built = Shape::from_mesh(small_torus(), {.field = {.resolution = 32}});
+  const Shape built = Shape::from_mesh(
+      small_torus(), {.field = {.resolution = 32, .keep_thin = KeepThin::kOffset}});
   EXPECT_EQ(torus.brick_field().voxel_size(), built.brick_field().voxel_size());
   EXPECT_EQ(
       load_shape(file("mesh.isotact"), {.resolution = 32, .points = 77}).points().point_count(),
@@ -205,7 +206,8 @@ TEST_F(LoadShape, BuildsOnDemand) {
 }
 
 TEST_F(LoadShape, CoarseCellsAreAWarning) {
-  const AssetResult built = build_asset(small_torus(), {.field = {.resolution = 8, .padding = 3}});
+  const AssetResult built =
+      build_asset(small_torus(), {.field = {.resolution = 16, .padding = 6.5}});
   ASSERT_FALSE(built.warnings.empty());
   EXPECT_NE(built.warnings.back().find("larger than a quarter of the body"), std::string::npos);
   save_asset(file("coarse.isotact"), built.asset);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -733,6 +734,62 @@ TEST(Methods, ScratchesOfDistancesAndMotionsChangeNothing) {
   ContinuousScratch moved = std::move(motions);
   EXPECT_NO_THROW(continuous_collide(ball(), {}, ball(), at_rest({}), {}, moved));
   EXPECT_NO_THROW(continuous_collide(ball(), {}, ball(), at_rest({}), {}, motions));
+}
+
+TEST(Methods, SayWhatDepthMapsCannotTell) {
+  const auto of_mesh = [](TriangleMesh mesh) {
+    return Shape::from_parts(
+        ShapeParts{.mesh = std::make_shared<const TriangleMesh>(std::move(mesh))});
+  };
+  TriangleMesh open = make_box({}), turned = make_box({}), broken = make_box({});
+  open.triangles.pop_back();
+  for (Triangle& t : turned.triangles) std::swap(t[1], t[2]);
+  broken.positions[0].x = std::numeric_limits<float>::quiet_NaN();
+  const auto says = [&](const Shape& shape, bool is_environment) {
+    const std::vector<std::string> said = describe_depth_limits(shape, is_environment);
+    return said.empty() ? std::string() : said.front();
+  };
+  EXPECT_NE(says(of_mesh(open), true).find("is not closed"), std::string::npos);
+  EXPECT_NE(says(of_mesh(turned), true).find("turned inwards"), std::string::npos);
+  EXPECT_EQ(says(of_mesh(open), false), "");
+  EXPECT_EQ(says(of_mesh(make_box({})), true), "");
+  EXPECT_EQ(says(Shape::from_analytic(PlaneField{}), true), "");
+  const Shape field =
+      Shape::from_field(AnyField{SphereField{{}, 1}}, {{-1, -1, -1}, {1, 1, 1}}, 0.1);
+  EXPECT_NE(says(field, false).find("surface of its field"), std::string::npos);
+  EXPECT_THROW(describe_depth_limits(of_mesh(broken), false), Error);
+}
+
+// By the bounds: touching counts from a margin of 0 on, and what they leave open is uncertain.
+TEST(Methods, DistancesHaveAStatus) {
+  const auto status = [](double lower, double upper, double margin, bool touching = false) {
+    const DistanceResult r{
+        .distance = upper, .lower_bound = lower, .upper_bound = upper, .touching = touching};
+    return compute_status(r, margin);
+  };
+  EXPECT_EQ(status(1, 1, 0), CollideStatus::kFree);
+  EXPECT_EQ(status(1, 1, 1), CollideStatus::kContact);
+  EXPECT_EQ(status(-1, -1, 0), CollideStatus::kContact);
+  EXPECT_EQ(status(-1, -1, -2), CollideStatus::kFree);
+  EXPECT_EQ(status(-1, 1, 0), CollideStatus::kUncertain);
+  EXPECT_EQ(status(-1, 1, 0, true), CollideStatus::kContact);
+  EXPECT_EQ(status(-1, 1, -2, true), CollideStatus::kFree);
+  EXPECT_EQ(status(0.5, 2, 1), CollideStatus::kUncertain);
+}
+
+// A plane has neither an end nor a mass, a pointshell none.
+TEST(Methods, MassesThatThereAreNotAreNamed) {
+  const auto says = [](const Shape& shape) {
+    try {
+      shape.mass();
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(says(Shape::from_analytic(PlaneField{})).find("a shape without end has no mass"), 0U);
+  const Shape points = Shape::from_parts(std::nullopt, ball().points());
+  EXPECT_EQ(says(points).find("a pointshell alone has no mass"), 0U);
 }
 
 }  // namespace

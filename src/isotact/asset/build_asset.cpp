@@ -330,7 +330,7 @@ namespace {
 // The least resolution that a build takes has 3.6 cells along the body, and is wanted.
 std::optional<std::string> describe_coarse_cells(const Asset& asset) {
   if (!asset.mesh || !has_field(asset)) return std::nullopt;
-  const Vec3f size = extent(bounds(asset.mesh->mesh()));
+  const Vec3f size = extent(asset.mesh->bvh().bounds());
   const double longest = static_cast<double>(std::max({size.x, size.y, size.z}));
   const double cell = field_of(asset).lattice.spacing;
   if (!(cell > 0.28 * longest)) return std::nullopt;

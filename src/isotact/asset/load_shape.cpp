@@ -105,13 +105,17 @@ Shape load_mesh_shape(const std::filesystem::path& path, const LoadSettings& set
   return shape;
 }
 
+bool builds_field_of_mesh(const Asset& asset) {
+  return asset.mesh && !has_field(asset) && !asset.voxmap;
+}
+
 // Settings that the asset leaves nothing to do.
 std::vector<std::string> list_idle_settings(const Asset& asset, const LoadSettings& settings) {
   std::vector<std::string> idle;
   const LoadSettings usual;
   if (!settings.unit.empty())
     idle.emplace_back("the unit does nothing: lengths of an asset are in metres");
-  if (has_field(asset) || asset.voxmap || !asset.mesh)
+  if (!builds_field_of_mesh(asset))
     for (const auto& [given, name] :
          {std::pair{settings.resolution.has_value(), "resolution"},
           std::pair{settings.voxel_size.has_value(), "voxel_size"},
@@ -131,8 +135,9 @@ Shape load_asset_shape(const std::filesystem::path& path, const LoadSettings& se
   const Asset asset = load_asset(path);
   LoadReport& report = *settings.report;
   const FieldSettings field =
-      asset.mesh ? field_settings(asset.mesh->mesh(), settings)
-                 : FieldSettings{.max_memory = settings.max_memory, .threads = settings.threads};
+      builds_field_of_mesh(asset)
+          ? field_settings(asset.mesh->mesh(), settings)
+          : FieldSettings{.max_memory = settings.max_memory, .threads = settings.threads};
   const ShapeSettings later = shape_settings(field, settings);
   const Shape shape = Shape::from_asset(asset, later);
   report.warnings = shape.warnings();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "isotact/base/error.h"
@@ -47,7 +48,9 @@ struct SweptRole {
 
 // At a time, in the world. The body with the field is where constant rates have it: at the ends,
 // where all models agree, and in between as good a place as any.
-Contact make_contact(const SweptRole& role, std::uint32_t point, double time) {
+// `distance` replaces the field's value, which is only a lower bound outside of its box.
+Contact make_contact(const SweptRole& role, std::uint32_t point, double time,
+                     std::optional<double> distance = {}) {
   const Vec3 x = place_on(role.path, to_double(role.tree.point(point)), time);
   const FieldSample sample = role.field.sample(x);
   Vec3 out = normalized(sample.gradient);
@@ -57,7 +60,7 @@ Contact make_contact(const SweptRole& role, std::uint32_t point, double time) {
     out = normalized(-(map.linear * to_double(role.tree.normals()[point])));
   }
   if (length_sq(out) == 0) out = {0, 1, 0};
-  return detail::make_contact({role.sampled_by, point, x, out, sample.distance},
+  return detail::make_contact({role.sampled_by, point, x, out, distance.value_or(sample.distance)},
                               compute_pose(role.motion.field, time));
 }
 
@@ -243,7 +246,7 @@ void measure_by_fields(const MovingPair& pair, const ContinuousRequest& request,
     result.time_of_distance = near.time;
     compute_shell_path(role.motion, ball_of(role.tree), request.path_tolerance * role.other.cell(),
                        role.path);
-    result.nearest = make_contact(role, near.point, near.time);
+    result.nearest = make_contact(role, near.point, near.time, near.distance);
   }
 }
 

@@ -66,12 +66,11 @@ DepthMap draw_along(const Shape& shape, const Vec3& direction, DepthSettings set
 }  // namespace
 
 std::vector<std::string> describe_depth_limits(const Shape& shape, bool is_environment) {
-  const bool closed = depth_surface(shape).closed;
   const ShapeParts& parts = shape.parts();
-  if (!parts.mesh && !parts.flat_mesh) {
-    if (parts.solid) return {};
+  if (parts.solid) return {};
+  const bool closed = depth_surface(shape).closed;
+  if (!parts.mesh && !parts.flat_mesh)
     return {"is drawn as the surface of its field, not as the mesh that this is of"};
-  }
   if (!is_environment) return {};
   if (!closed) return {"is not closed: whether a body lies within it is not known"};
   const SurfaceIntegrals sums = integrate_surface(shape.surface());

@@ -10,6 +10,8 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/mesh/triangle.h"
 
+#include "mdl06/exact_segment.h"
+
 namespace isotact {
 namespace {
 

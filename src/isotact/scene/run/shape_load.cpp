@@ -57,9 +57,10 @@ LoadedShape load_file(const std::filesystem::path& path, const LoadSettings& set
   loaded.shape = isotact::load_shape(path, settings);
   LoadReport& report = *settings.report;
   const bool is_mesh = !report.mesh.triangles.empty();
+  const ShapeParts& parts = loaded.shape->parts();
   if (is_mesh)
     loaded.look = std::move(report.mesh);
-  else if (loaded.shape->field())
+  else if (parts.field || parts.dense || parts.first_order)
     loaded.look = extract_display_mesh(*loaded.shape, kLookCells, settings.threads);
   if (report.mass && !is_mesh)
     loaded.mass = std::move(report.mass);
