@@ -25,7 +25,8 @@ void check_text(std::string_view text) {
   static const TriangleMesh box = make_box({});
   constexpr std::uint64_t kMostTests = 10000;  // A fuzzer wants short runs.
   const auto check = [&] {
-    const CertificateCheck answer = check_certificate(certificate, box, box, kMostTests);
+    const CertificateCheck answer =
+        check_certificate(certificate, box, box, {.max_tests = kMostTests});
     require(answer.holds == answer.reason.empty(), "a refusal has no reason");
   };
   check();

@@ -11,6 +11,12 @@ PAIRS = "src/isotact/geometry/bvh/mesh_distance.cpp"
 KERNEL = "src/isotact/geometry/bvh/detail/pair_kernel.h"
 DEPTH = "src/isotact/queries/exact_depth.cpp"
 DISTANCE = "src/isotact/queries/exact_distance.cpp"
+BODY = "src/isotact/queries/exact_body.cpp"
+ROUND = "src/isotact/queries/exact_round.cpp"
+ROUND_PAIR = "src/isotact/queries/exact_round_pair.cpp"
+POINTS = "src/isotact/queries/collide_points.cpp"
+FIELD_DISTANCE = "src/isotact/queries/distance.cpp"
+BATCH = "src/isotact/queries/batch.cpp"
 EXACT_MOTION = "src/isotact/queries/exact_motion.cpp"
 CHECKER = "src/isotact/queries/certificate/check_certificate.cpp"
 PROOF = "src/isotact/queries/certificate/certificate_proof.cpp"
@@ -20,6 +26,7 @@ QUERIES = "isotact_queries_tests"
 GEOMETRY = "isotact_geometry_tests"
 MOTIONS = (QUERIES, "Motion*:MeshMotion*:ExactMotion*")
 DISTANCES = (QUERIES, "ExactDistance*:ExactDepth*:Collide*")
+SIDES = (QUERIES, "ExactSides*:ExactRound*")
 PROOFS = (QUERIES, "Certif*:ApartProof*:ProofSolid*")
 NEAREST = (GEOMETRY, "MeshDistance*")
 
@@ -111,14 +118,37 @@ MUTATIONS = [
      "double bound = near.distance + radius;", "double bound = near.distance + 0.5 * radius;",
      DISTANCES),
     ("depth: the bound of one surface alone", DISTANCE,
-     "result.lower_bound = -std::max({of_a.bound, of_b.bound, unseen});",
-     "result.lower_bound = -std::max(of_b.depth, unseen);", DISTANCES),
+     "result.lower_bound = -std::max(of_a.bound, of_b.bound);",
+     "result.lower_bound = -of_b.depth;", DISTANCES),
     ("depth: no bound after a limit", DEPTH,
      "best_.bound = heap_.front().bound;", "best_.bound = best_.depth;", DISTANCES),
     ("open meshes overlap what lies in them", DISTANCE,
      "if ((a_in_b && is_closed(b.shape)) || (b_in_a && is_closed(a.shape)))",
      "if (a_in_b || b_in_a)", DISTANCES),
+    # Signs, round solids, bounds by the field.
+    ("signs: stored triangles decide", BODY,
+     "const bool same = is_balanced(shape)", "const bool same = true || is_balanced(shape)", SIDES),
+    ("signs: nested parts are solid", BODY,
+     "if (sides.nested == NestedRule::kEvenOdd)", "if (false)", SIDES),
+    ("signs: shells have an inside", BODY, "if (is_shell(shape)) return false;", "", SIDES),
+    ("round pairs: as if cores were outside", ROUND_PAIR,
+     "const double m = std::max({0.0, cores.distance - of_radius, of_radius - far.distance});",
+     "const double m = cores.distance - of_radius;", SIDES),
+    ("round pairs: the deepest is always on one", ROUND_PAIR,
+     "result.is_on_a = on_a.depth >= on_b.depth;", "result.is_on_a = true;", SIDES),
+    ("rings: patches have no bulge", ROUND,
+     "return 0.25 * ((ring_ + radius_) * a * a + radius_ * a * b + radius_ * b * b);",
+     "return 0;", SIDES),
+    ("fields: values are distances", POINTS,
+     "return least - (-least + most < band ? near : most);", "return least;", SIDES),
+    ("fields: points are the surface", FIELD_DISTANCE,
+     "return {lower - tree.covering_radius(), upper};", "return {lower, upper};", SIDES),
+    ("batches: no limits", BATCH, "r.max_tests > 0 || ", "", SIDES),
     # The checker of certificates.
+    ("checker: any tolerance of time", CHECKER,
+     "if (!(c_.time_tolerance <= settings_.time_tolerance))", "if (false)", PROOFS),
+    ("checker: any tolerance of distance", CHECKER,
+     "if (!(c_.distance_tolerance <= most))", "if (false)", PROOFS),
     ("proof: half of the bend", PROOF,
      "duration * duration * (kUp / 8)};", "duration * duration * (kUp / 16)};", PROOFS),
     ("proof: one end of an interval", PROOF,

@@ -266,7 +266,8 @@ TEST(Collide, TrianglesDecide) {
     ASSERT_EQ(r.first_contact.back(), r.contacts.size());
     ++(touch ? contacts : free);
     const CollideResult by_field =
-        collide(shapes[k], of_a, shapes[l], of_b, {.accuracy = Accuracy::kField, .margin = margin});
+        collide(shapes[k], of_a, shapes[l], of_b,
+                {.accuracy = Accuracy::kField, .margin = margin, .only_points = true});
     ASSERT_FALSE(by_field.exact);
     if (by_field.status != r.status) ++corrected;
   }
@@ -294,9 +295,8 @@ TEST(Collide, FieldsSayWhatIsCertain) {
     const double margin = i % 3 == 0 ? 0.02 : 0;
     const DistanceResult d = distance(shapes[k], of_a, shapes[l], of_b);
     ASSERT_TRUE(d.exact);
-    const CollideResult& r =
-        collide(shapes[k], of_a, shapes[l], of_b,
-                {.accuracy = Accuracy::kField, .margin = margin, .want_certainty = true}, scratch);
+    const CollideResult& r = collide(shapes[k], of_a, shapes[l], of_b,
+                                     {.accuracy = Accuracy::kField, .margin = margin}, scratch);
     ASSERT_FALSE(r.exact);
     ++counts[static_cast<int>(r.status)];
     ASSERT_LE(r.least_distance, d.distance + 1e-6);
@@ -314,11 +314,7 @@ TEST(Collide, FieldsSayWhatIsCertain) {
   EXPECT_GT(counts[static_cast<int>(CollideStatus::kFree)], unless_slow(300, 15));
   EXPECT_GT(counts[static_cast<int>(CollideStatus::kContact)], unless_slow(300, 15));
   EXPECT_GT(counts[static_cast<int>(CollideStatus::kUncertain)], unless_slow(50, 2));
-  EXPECT_THROW(collide(shapes[0], {}, shapes[1], {}, {.want_certainty = true}), Error);
-  EXPECT_THROW(
-      collide(shapes[0], {}, shapes[1], {},
-              {.accuracy = Accuracy::kField, .roles = Roles::kPointsOfA, .want_certainty = true}),
-      Error);
+  EXPECT_THROW(collide(shapes[0], {}, shapes[1], {}, {.only_points = true}), Error);
 }
 
 TEST(Collide, LimitsOfExactVerdictsLeaveBounds) {

@@ -65,7 +65,7 @@ void add_idf_options(Command& command, IdfOptions& options) {
                "1 to 30 (default: 20)",
        .value_name = "N"},
       options.samples, {1, kMostIdfSamples});
-  command.add_number(
+  command.add_length(
       {.names = "--overlap",
        .help = "With --method idf: find every common part that contains a ball of this radius, "
                "in metres (default: a hundredth of the smaller body's longest side)",

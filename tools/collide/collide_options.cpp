@@ -116,6 +116,15 @@ bool wants_distance(const CollideOptions& o) {
   return o.distance || !o.view.empty() || o.fail.is_set();
 }
 
+DistanceRequest distance_request_of(const CollideOptions& o, const Shape& a, const Shape& b) {
+  DistanceRequest request{.accuracy = accuracy_of(o)};
+  const bool only_fails = !o.distance && o.view.empty();
+  if (only_fails && o.fail.closer > 0 && request.accuracy != Accuracy::kField &&
+      have_exact_distance(a, b))
+    request.near_enough = o.fail.closer;
+  return request;
+}
+
 CollideRequest rest_request_of(const CollideOptions& o) {
   CollideRequest request{
       .accuracy = accuracy_of(o),
@@ -168,11 +177,10 @@ void add_collide_options(Command& command, CollideOptions& options) {
        .help = "With --motion polynomial: degree of the polynomial, 1 to 8 (default: 3)",
        .value_name = "N"},
       options.degree, {1, 8});
-  command.add_number(
-      {.names = "--margin",
-       .help = "Bodies touch if their distance is at most this, in metres (default: 0)",
-       .value_name = "S"},
-      options.margin, {-1e12, 1e12});
+  command.add_length({.names = "--margin",
+                      .help = "Bodies touch if their distance is at most this (default: 0)",
+                      .value_name = "LENGTH"},
+                     options.margin, {-1e12, 1e12});
   command.add_text({.names = "--points-of",
                     .help = "The body that gives points, which are tested in the other's field "
                             "(default: both)",

@@ -5,6 +5,7 @@
 
 #include "isotact/queries/collide.h"
 #include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/distance.h"
 
 #include "collide/collide_depth.h"
 #include "collide/collide_idf.h"
@@ -37,6 +38,10 @@ void add_collide_options(Command& command, CollideOptions& options);
 // For bodies that may move, and for bodies at rest.
 ContinuousRequest request_of(const CollideOptions& options);
 CollideRequest rest_request_of(const CollideOptions& options);
+
+// As accurate as the verdict is asked for. If only --fail-on asks for a distance, the search ends
+// as soon as the bodies are seen to be closer.
+DistanceRequest distance_request_of(const CollideOptions& options, const Shape& a, const Shape& b);
 
 // A page shows it, and goes on to find it while B is dragged. It may decide a verdict.
 bool wants_distance(const CollideOptions& options);

@@ -287,7 +287,7 @@ void add_field_options(Command& command, BuildOptions& o) {
                      .help = "Cells along the longest side of the padded box (default: 128)",
                      .value_name = "N"},
                     o.resolution, {kLeastResolution, kMostResolution});
-  command.add_number(
+  command.add_length(
       {.names = "--voxel-size", .help = "Side of a cell in metres", .value_name = "S"},
       o.voxel_size, {1e-12, 1e12});
   command.add_text({.names = "--accuracy",
@@ -317,7 +317,7 @@ void add_field_options(Command& command, BuildOptions& o) {
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});
   choice("--nested", o.nested, "Rule for the inside of nested surfaces (default: winding)",
          "winding|even-odd", {"winding", "even-odd"});
-  command.add_number({.names = "--shell-offset",
+  command.add_length({.names = "--shell-offset",
                       .help = "Thickness in metres around an unsigned surface (default: a cell)",
                       .value_name = "S"},
                      o.shell_offset, {0, 1e12});

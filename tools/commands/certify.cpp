@@ -23,7 +23,7 @@ struct CertifyOptions {
   CommonOptions common;
   MovingBodyOptions a, b;
   std::string output, check, unit, motion = "rates", print_unit = "m";
-  double clearance = kNotSaid, share = CertifyRequest{}.share,
+  double clearance = kNotSaid, distance_tolerance = kNotSaid, share = CertifyRequest{}.share,
          time_tolerance = CertifyRequest{}.time_tolerance;
   int degree = 3, max_intervals = static_cast<int>(CertifyRequest{}.max_intervals);
 
@@ -36,9 +36,8 @@ struct CertifyOptions {
 
 // A check takes these from the certificate.
 const std::vector<std::string> kWritingOptions{
-    "--pose-a",  "--to-pose-a",      "--pivot-a",      "--pose-b", "--to-pose-b",
-    "--pivot-b", "--motion",         "--degree",       "-o",       "--clearance",
-    "--share",   "--time-tolerance", "--max-intervals"};
+    "--pose-a", "--to-pose-a", "--pivot-a", "--pose-b",    "--to-pose-b", "--pivot-b",
+    "--motion", "--degree",    "-o",        "--clearance", "--share",     "--max-intervals"};
 
 // A unit that is given must do something.
 void refuse_unit_of_assets(const std::string& unit, const std::string& a, const std::string& b) {
@@ -179,6 +178,14 @@ void print_report(const CertifyReport& r) {
   print_facts(facts);
 }
 
+// Of --check, and for what was written just now.
+CertificateCheckSettings check_settings_of(const CertifyOptions& options) {
+  CertificateCheckSettings settings{.time_tolerance = options.time_tolerance};
+  if (!std::isnan(options.distance_tolerance))
+    settings.distance_tolerance = options.distance_tolerance;
+  return settings;
+}
+
 void run_check(const CertifyOptions& options) {
   refuse_given(kWritingOptions, "--check reads the certificate, which has them");
   CertifyReport report{.has_certificate = true, .status = "", .unit = options.length_unit()};
@@ -192,7 +199,8 @@ void run_check(const CertifyOptions& options) {
   refuse_unit_of_assets(options.unit, file_a, file_b);
   const TriangleMesh a = read_triangles(file_a, options.unit, report.warnings),
                      b = read_triangles(file_b, options.unit, report.warnings);
-  report.check_seconds = seconds_of([&] { report.check = check_certificate(c, a, b); });
+  report.check_seconds =
+      seconds_of([&] { report.check = check_certificate(c, a, b, check_settings_of(options)); });
   report.reason = report.check.reason;
   if (!report.check.holds && c.a.hash != c.b.hash && hash_triangles(a) == c.b.hash &&
       hash_triangles(b) == c.a.hash)
@@ -226,6 +234,7 @@ void run_write(const CertifyOptions& options) {
   if (options.motion == "straight" || options.motion == "screw")
     refuse_given({"--pivot-a", "--pivot-b"}, "only --motion rates and polynomial have pivots");
   if (!std::isnan(options.clearance)) refuse_given({"--share"}, "--clearance says what to prove");
+  refuse_given({"--distance-tolerance"}, "it says what --check accepts");
   const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   CertifyReport report{.status = "", .unit = options.length_unit()};
   refuse_unit_of_assets(options.unit, options.a.file, options.b.file);
@@ -247,8 +256,9 @@ void run_write(const CertifyOptions& options) {
   report.certificate = decode_certificate(text, options.output);
   report.has_certificate = true;
   report.bytes = text.size();
-  report.check_seconds =
-      seconds_of([&] { report.check = check_certificate(report.certificate, a, b); });
+  report.check_seconds = seconds_of([&] {
+    report.check = check_certificate(report.certificate, a, b, check_settings_of(options));
+  });
   if (!report.check.holds)
     throw Error("no certificate was written: it does not hold: " + report.check.reason);
   write_certificate(options.output, report.certificate);
@@ -289,10 +299,10 @@ void add_certify(CommandLine& line) {
        .help = "With --motion polynomial: degree of the polynomial, 1 to 8 (default: 3)",
        .value_name = "N"},
       options->degree, {1, 8});
-  command.add_number({.names = "--clearance",
-                      .help = "Metres to prove: fail if the bodies come closer (default: a share "
+  command.add_length({.names = "--clearance",
+                      .help = "Distance to prove: fail if the bodies come closer (default: a share "
                               "of the least distance). A smaller one needs fewer intervals",
-                      .value_name = "S"},
+                      .value_name = "LENGTH"},
                      options->clearance, {0, 1e12});
   command.add_number({.names = "--share",
                       .help = "Share of the least distance to prove, between 0 and 1 "
@@ -300,10 +310,15 @@ void add_certify(CommandLine& line) {
                       .value_name = "SHARE"},
                      options->share, {1e-6, 1 - 1e-6});
   command.add_number({.names = "--time-tolerance",
-                      .help = "Tolerance of a first contact, as a share of the motion "
-                              "(default: 1e-6)",
+                      .help = "Tolerance of a first contact, as a share of the motion; with "
+                              "--check, the largest that is accepted (default: 1e-6)",
                       .value_name = "T"},
                      options->time_tolerance, {1e-12, 1});
+  command.add_length({.names = "--distance-tolerance",
+                      .help = "With --check: largest distance that is accepted as a contact "
+                              "(default: what rounding may hide)",
+                      .value_name = "LENGTH"},
+                     options->distance_tolerance, {0, 1e12});
   command.add_whole({.names = "--max-intervals",
                      .help = "Give up beyond this many intervals (default: 1048576)",
                      .value_name = "N"},

@@ -60,7 +60,8 @@ std::optional<ApproachResult> find_nearest(const CollideOptions& options, const 
 // Of bodies at rest, if it is asked for: exact if both keep their triangles.
 std::optional<DistanceResult> measure(const CollideOptions& options, const Pair& pair) {
   if (!wants_distance(options) || options.roles != "both") return {};
-  return distance(pair.a, pair.of_a.from, pair.b, pair.of_b.from);
+  return distance(pair.a, pair.of_a.from, pair.b, pair.of_b.from,
+                  distance_request_of(options, pair.a, pair.b));
 }
 
 constexpr double kUnknown = -std::numeric_limits<double>::infinity();
@@ -152,18 +153,23 @@ void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
 }
 
 void run_at_rest(const CollideOptions& options, const Pair& pair) {
-  const CollideRequest request = rest_request_of(options);
+  CollideRequest request = rest_request_of(options);
+  // An exact distance is measured once, by distance().
+  if (request.accuracy != Accuracy::kField && options.roles == "both" &&
+      !has_rest_options(options) && have_exact_distance(pair.a, pair.b))
+    request.want_distance = false;
   prepare_both(pair, request);
   CollideScratch scratch;
   const CollideResult* answer = nullptr;  // lies in the scratch
   const double seconds = seconds_of(
       [&] { answer = &collide(pair.a, pair.of_a.from, pair.b, pair.of_b.from, request, scratch); });
   const CollideResult& result = *answer;
+  const std::optional<DistanceResult> measured = measure(options, pair);
   const RestReport report{.result = result,
                           .request = request,
                           .motion = options.motion,
-                          .nearest = find_nearest(options, pair),
-                          .measured = measure(options, pair),
+                          .nearest = measured ? std::nullopt : find_nearest(options, pair),
+                          .measured = measured,
                           .seconds = seconds,
                           .warnings = pair.warnings,
                           .unit = options.unit};
@@ -198,8 +204,10 @@ void run_poses(const CollideOptions& options, const Pair& pair, const std::vecto
     const auto rows = collide_poses(pair.a, pair.of_a.from, pair.b, poses, request, scratch);
     std::span<const DistanceResult> measured;
     if (wants_distance(options) && options.roles == "both")
-      measured = distance_poses(pair.a, pair.of_a.from, pair.b, poses, {.threads = request.threads},
-                                distance_scratch);
+      measured = distance_poses(
+          pair.a, pair.of_a.from, pair.b, poses,
+          {.distance = distance_request_of(options, pair.a, pair.b), .threads = request.threads},
+          distance_scratch);
     for (std::size_t i = 0; i < rows.size(); ++i)
       report.answers.push_back({name(rows[i].status),
                                 measured.empty() ? std::nullopt : std::optional(measured[i]),

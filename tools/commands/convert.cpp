@@ -197,7 +197,7 @@ void add_convert(CommandLine& line) {
        .help = "File to write: a mesh, .obj .stl .ply .glb; from a field also " + field_formats(),
        .required = true},
       options->output);
-  command.add_number(
+  command.add_length(
       {.names = "--iso",
        .help = "With a field: extract the surface at this distance in metres (default: 0)",
        .value_name = "S"},
@@ -208,7 +208,7 @@ void add_convert(CommandLine& line) {
                              "keep it below four million triangles)",
                      .value_name = "N"},
                     options->stride, {1, 1024});
-  command.add_number(
+  command.add_length(
       {.names = "--weld",
        .help = "Merge vertices within this distance of each other, in metres; 0 merges equal ones",
        .value_name = "DISTANCE"},

@@ -26,13 +26,16 @@ struct DistanceOptions {
   ShapeInputOptions input;
   QueryOptions query;
   std::string a, b, pose_a, pose_b, accuracy = "best";
-  double relative = 0, absolute = 0, max_distance = std::numeric_limits<double>::infinity();
+  double relative = 0, absolute = 0, near_enough = 0;
+  double max_distance = std::numeric_limits<double>::infinity();
+  bool separation = false;
 };
 
 Json report_of(const DistanceResult& r, const std::vector<std::string>& warnings, double seconds) {
   Json j{{"status", name(compute_status(r))}};
   add_distance(j, r);
   j["complete"] = r.status == DistanceStatus::kDone;
+  j["separation"] = r.has_separation ? to_list(r.separation) : Json();
   j["normal"] = std::isfinite(r.distance) ? to_list(r.contact.normal) : Json();
   j["warnings"] = warnings;
   j["seconds"] = seconds;
@@ -40,8 +43,12 @@ Json report_of(const DistanceResult& r, const std::vector<std::string>& warnings
 }
 
 void print_distance(const DistanceResult& r, const LengthUnit& unit) {
-  Facts facts{{"status", name(compute_status(r))}};
+  std::string status = name(compute_status(r));
+  if (r.status == DistanceStatus::kGaveUp) status += ", gave up";
+  Facts facts{{"status", status + (r.exact ? "" : " (not exact)")}};
   add_distance(facts, r, unit);
+  if (r.has_separation)
+    facts.emplace_back("separation", unit.format(r.separation) + " (moves A out of B)");
   print_facts(facts);
 }
 
@@ -56,8 +63,14 @@ void run_distance(DistanceOptions options) {
                                       : std::vector<Pose>{read_pose("--pose-b", options.pose_b)};
   DistanceRequest request{.relative_tolerance = options.relative,
                           .absolute_tolerance = options.absolute,
-                          .max_distance = options.max_distance};
-  if (options.accuracy == "field") request.accuracy = Accuracy::kField;
+                          .max_distance = options.max_distance,
+                          .near_enough = options.near_enough,
+                          .want_separation = options.separation};
+  if (options.accuracy == "field") {
+    request.accuracy = Accuracy::kField;
+    refuse_given({"--relative", "--absolute", "--max-distance", "--near-enough", "--separation"},
+                 "for exact distances, not for --accuracy field");
+  }
   if (options.accuracy == "exact") request.accuracy = Accuracy::kExact;
   refuse_unused_settings(options.a, options.b, options.input.unit);
   options.input.threads = options.common.thread_setting();
@@ -65,6 +78,10 @@ void run_distance(DistanceOptions options) {
   std::vector<std::string> warnings;
   for (const std::string& w : a.warnings) warnings.push_back("A: " + w);
   for (const std::string& w : b.warnings) warnings.push_back("B: " + w);
+  // Whether they are closer is known as soon as one pair of points is.
+  if (fail.closer > 0 && request.near_enough == 0 && request.accuracy != Accuracy::kField &&
+      have_exact_distance(a.shape, b.shape))
+    request.near_enough = fail.closer;
   prepare(a.shape, request);
   prepare(b.shape, request);
   const auto start = std::chrono::steady_clock::now();
@@ -114,17 +131,25 @@ void add_distance(CommandLine& line) {
                "small (default: 0)",
        .value_name = "SHARE"},
       options->relative, {0, 1e6});
-  command.add_number(
-      {.names = "--absolute",
-       .help = "With exact distances: allowed error in metres; the result is never too "
-               "small (default: 0)",
-       .value_name = "S"},
-      options->absolute, {0, 1e12});
-  command.add_number({.names = "--max-distance",
-                      .help = "With exact distances: stop at this distance in metres (default: no "
+  command.add_length({.names = "--absolute",
+                      .help = "With exact distances: allowed error; the result is never too "
+                              "small (default: 0)",
+                      .value_name = "LENGTH"},
+                     options->absolute, {0, 1e12});
+  command.add_length({.names = "--max-distance",
+                      .help = "With exact distances: stop at this distance (default: no "
                               "limit)",
-                      .value_name = "S"},
+                      .value_name = "LENGTH"},
                      options->max_distance, {0, 1e12});
+  command.add_length({.names = "--near-enough",
+                      .help = "With exact distances: stop as soon as the bodies are known to be as "
+                              "near as this; the distance is then at most that (default: --fail-on "
+                              "closer:LENGTH has one)",
+                      .value_name = "LENGTH"},
+                     options->near_enough, {0, 1e12});
+  command.add_flag(
+      "--separation", options->separation,
+      "With exact distances: find a translation of A that separates bodies in contact");
   add_query_options(command, options->query);
   command.add_whole(
       {.names = "--resolution",

@@ -149,7 +149,7 @@ void add_edit(CommandLine& line) {
                      .help = "Cells along the longest side of the padded box (default: 128)",
                      .value_name = "N"},
                     options->resolution, {kLeastResolution, kMostResolution});
-  command.add_number(
+  command.add_length(
       {.names = "--voxel-size", .help = "Side of a cell in metres", .value_name = "S"},
       options->voxel_size, {1e-12, 1e12});
   command.add_number({.names = "--padding",

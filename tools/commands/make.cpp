@@ -126,7 +126,7 @@ void add_make(CommandLine& line) {
   command.add_text(
       {.names = "-o,--output", .help = "Mesh to write: .obj .stl .ply .glb", .value_name = "MESH"},
       options->output);
-  command.add_number({.names = "--size",
+  command.add_length({.names = "--size",
                       .help = "Scale the shape until its largest extent is S metres",
                       .value_name = "S"},
                      options->size, {1e-6, 1e6});

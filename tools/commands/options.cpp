@@ -1,6 +1,8 @@
 #include "options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -64,6 +66,17 @@ int print_usage_error(const CLI::App& app, const char* message) {
 
 }  // namespace
 
+std::optional<double> find_length(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (rest.empty()) return value;
+  for (const LengthUnit& unit : kLengthUnits)
+    if (rest == unit.name) return value * unit.metres;
+  return std::nullopt;
+}
+
 void Command::add_flag(const std::string& names, bool& target, const std::string& help) {
   app_->add_flag(names, target, help);
 }
@@ -80,6 +93,20 @@ void Command::add_texts(const OptionInfo& info, std::vector<std::string>& target
 
 void Command::add_number(const OptionInfo& info, double& target, NumberRange range) {
   finish(*app_->add_option(info.names, target, info.help)->check(in_range(range)), info);
+}
+
+void Command::add_length(const OptionInfo& info, double& target, NumberRange range) {
+  const auto in_metres = [range](std::string& text) -> std::string {
+    const std::optional<double> metres = find_length(text);
+    if (!metres) return fmt::format("'{}' is not a length such as 5mm or 0.005", text);
+    if (!(*metres >= range.lowest && *metres <= range.highest))
+      return fmt::format("'{}' is not a length from {} to {} metres", text, range.lowest,
+                         range.highest);
+    text = fmt::format("{}", *metres);
+    return {};
+  };
+  finish(*app_->add_option(info.names, target, info.help)->transform(CLI::Validator(in_metres, "")),
+         info);
 }
 
 void Command::add_whole(const OptionInfo& info, int& target, NumberRange range) {

@@ -5,10 +5,13 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "isotact/base/vec.h"
 
 namespace CLI {
 class App;
@@ -41,6 +44,18 @@ struct NumberRange {
   double highest = std::numeric_limits<double>::infinity();
 };
 
+struct LengthUnit {
+  const char* name = "m";
+  double metres = 1;
+
+  std::string format(double length) const;  // "4.97 mm", six digits at most
+  std::string format(const Vec3& point) const;
+};
+inline constexpr LengthUnit kLengthUnits[] = {{"mm", 1e-3}, {"cm", 1e-2}, {"in", 0.0254}, {"m", 1}};
+
+// Metres, of "5mm" or "0.005". Empty for other text.
+std::optional<double> find_length(std::string_view text);
+
 // One subcommand while it is set up. Targets must live until the command line has been run.
 class Command {
  public:
@@ -50,6 +65,8 @@ class Command {
   void add_text(const OptionInfo& info, std::string& target);
   void add_texts(const OptionInfo& info, std::vector<std::string>& target);  // May be repeated.
   void add_number(const OptionInfo& info, double& target, NumberRange range);
+  // Metres, or with a unit: 0.005, 5mm. The range is in metres.
+  void add_length(const OptionInfo& info, double& target, NumberRange range);
   void add_whole(const OptionInfo& info, int& target, NumberRange range);
   void set_examples(const std::string& text);
   void on_run(std::function<void()> run);

@@ -310,7 +310,7 @@ void add_render(CommandLine& line) {
        .help = "With a scene or a run: the simulated time to show, seconds (default: its end)",
        .value_name = "S"},
       options->time, {0, 1e6});
-  command.add_number(
+  command.add_length(
       {.names = "--iso",
        .help = "With fields: show the surface at this distance in metres (default: 0)",
        .value_name = "S"},

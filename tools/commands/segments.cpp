@@ -245,7 +245,7 @@ void add_segments(CommandLine& line) {
                     .value_name = "FILE",
                     .required = true},
                    options->output);
-  command.add_number(
+  command.add_length(
       {.names = "--iso",
        .help = "Margin: a point is inside if its distance is at most S metres (default: 0)",
        .value_name = "S"},

@@ -97,7 +97,7 @@ void add_slice(CommandLine& line) {
                       .help = "Position of the cut, as a share of the box, 0 to 1 (default: 0.5)",
                       .value_name = "SHARE"},
                      options->at, {0, 1});
-  command.add_number(
+  command.add_length(
       {.names = "--at-metres", .help = "Position of the cut in metres", .value_name = "METRES"},
       options->at_metres, {-1e12, 1e12});
   command.add_text({.names = "--mesh",

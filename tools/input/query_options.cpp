@@ -16,8 +16,6 @@
 namespace isotact::tool {
 namespace {
 
-constexpr LengthUnit kLengthUnits[] = {{"mm", 1e-3}, {"cm", 1e-2}, {"in", 0.0254}, {"m", 1}};
-
 // Of 12 or 16 numbers, row by row.
 Pose pose_of_matrix(std::span<const double> n) {
   constexpr double kTolerance = 1e-6;
@@ -103,14 +101,7 @@ Pose pose_of_row(std::span<const double> n, bool scalar_first) {
 }  // namespace
 
 double parse_length(const std::string& option, const std::string& text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (code == std::errc{} && std::isfinite(value)) {
-    if (rest.empty()) return value;
-    for (const LengthUnit& unit : kLengthUnits)
-      if (rest == unit.name) return value * unit.metres;
-  }
+  if (const auto metres = find_length(text)) return *metres;
   throw UsageError(option + ": expected a length such as 5mm or 0.005, found '" + text + "'");
 }
 

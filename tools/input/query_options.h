@@ -35,14 +35,6 @@ void add_moving_body(Command& command, MovingBodyOptions& body, const std::strin
 // Throws as read_pose does.
 BodyMotion motion_of(const MovingBodyOptions& body, const std::string& letter);
 
-struct LengthUnit {
-  const char* name = "m";
-  double metres = 1;
-
-  std::string format(double length) const;  // "4.97 mm", six digits at most
-  std::string format(const Vec3& point) const;
-};
-
 // "5mm" or "0.005": metres. Throws UsageError for other text, which names the option.
 double parse_length(const std::string& option, const std::string& text);
 

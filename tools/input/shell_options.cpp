@@ -23,7 +23,7 @@ void add_shell_options(Command& command, ShellOptions& o) {
                             "points two cells apart)",
                     .value_name = "N|vertices|none"},
                    o.points);
-  command.add_number({.names = "--spacing",
+  command.add_length({.names = "--spacing",
                       .help = "Distance between points in metres (default: two cells); with "
                               "--points vertices, of points on sharp edges only",
                       .value_name = "S"},

@@ -47,12 +47,15 @@ void add_distance(Json& j, const DistanceResult& r) {
 }
 
 void add_distance(Facts& facts, const DistanceResult& r, const LengthUnit& unit) {
+  const bool is_near = r.status == DistanceStatus::kNearEnough;
   if (std::isfinite(r.distance))
-    facts.emplace_back("distance", unit.format(r.distance) + (r.exact ? " (exact)" : ""));
+    facts.emplace_back("distance", is_near   ? "at most " + unit.format(r.distance)
+                                   : r.exact ? unit.format(r.distance) + " (exact)"
+                                             : unit.format(r.distance));
   else
     facts.emplace_back("distance", "more than " + unit.format(r.lower_bound));
-  const bool is_known = r.exact && r.status == DistanceStatus::kDone &&
-                        r.lower_bound >= r.distance - 1e-6 * std::abs(r.distance);
+  const bool is_known = is_near || (r.exact && r.status == DistanceStatus::kDone &&
+                                    r.lower_bound >= r.distance - 1e-6 * std::abs(r.distance));
   if (!is_known && std::isfinite(r.distance))
     facts.emplace_back("between",
                        unit.format(r.lower_bound) + " and " + unit.format(r.upper_bound));
@@ -129,6 +132,10 @@ bool is_limited(const CollideRequest& r) {
 
 // The least distance, where it is known: of all that was looked at, or of the closest approach.
 std::optional<double> compute_distance(const RestReport& r) {
+  if (r.measured && !is_limited(r.request)) {
+    if (!std::isfinite(r.measured->distance)) return {};
+    return r.measured->distance;
+  }
   if (!r.request.want_distance) return {};
   if (!is_limited(r.request) && r.nearest && r.nearest->status == ApproachStatus::kDone)
     return r.nearest->distance;
@@ -211,14 +218,19 @@ Json to_json(const SweptReport& r) {
          {"force", nullptr},
          {"torque", nullptr},
          {"margin", r.margin},
-         {"blind_depth", r.result.blind_depth},
+         // By the triangles nothing goes unseen; touching_points and intervals are of points.
+         {"blind_depth", r.result.exact ? 0 : r.result.blind_depth},
+         {"points_blind_depth", nullptr},
          {"path_error", r.result.path_error},
          {"tested_spheres", r.result.work.spheres},
          {"tested_points", r.result.work.points},
          {"tested_segments", r.result.work.segments},
          {"warnings", r.warnings},
          {"seconds", r.seconds}};
-  if (r.first_only) j["intervals"] = j["touching_points"] = nullptr;
+  if (r.first_only)
+    j["intervals"] = j["touching_points"] = nullptr;
+  else
+    j["points_blind_depth"] = r.result.blind_depth;
   if (r.result.has_distance && !r.result.distance_gave_up) {
     j["min_distance"] = r.result.distance;
     j["min_distance_time"] = r.result.time_of_distance;
@@ -230,18 +242,60 @@ Json to_json(const SweptReport& r) {
   if (r.result.has_distance && (r.result.distance_gave_up || (r.moves && r.result.exact)))
     j["lower_bound"] = r.result.lower_bound;
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
+  if (r.measured) {
+    add_distance(j, *r.measured);
+  } else if (r.moves && r.result.has_distance && r.result.exact) {
+    j["distance"] = j["upper_bound"] = r.result.distance;
+    if (!r.result.distance_gave_up || touches) {
+      j["witness_a"] = to_list(r.result.nearest.point_on_a);
+      j["witness_b"] = to_list(r.result.nearest.point_on_b);
+    }
+  }
   j["exact"] = r.result.exact;
   if (r.result.exact) j["contained"] = r.result.contained;
-  if (r.measured) add_distance(j, *r.measured);
   return j;
 }
+
+namespace {
+
+// What the verdict says of the distance, without a further search.
+void add_known(Json& j, const RestReport& r) {
+  const CollideResult& c = r.result;
+  const auto finite_or_null = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json();
+  };
+  const bool touches = c.status == CollideStatus::kContact;
+  j["lower_bound"] = finite_or_null(is_limited(r.request) ? c.lower_bound : c.least_distance);
+  j["upper_bound"] = finite_or_null(c.most_distance);
+  if (touches && !c.contacts.empty()) {
+    j["witness_a"] = to_list(c.contacts.front().point_on_a);
+    j["witness_b"] = to_list(c.contacts.front().point_on_b);
+  }
+  if (!c.exact) return;
+  // Whether bodies that are near by the margin touch is not known.
+  const bool is_known = r.request.margin == 0 || c.contained || !touches;
+  j["touching"] = is_known || c.touching ? Json(c.touching) : Json();
+  j["contained"] = touches && (is_known || c.touching) ? Json(c.contained) : Json();
+  if (touches && !std::isfinite(c.most_distance)) j["upper_bound"] = r.request.margin;
+  if (!touches && !std::isfinite(c.least_distance)) j["lower_bound"] = r.request.margin;
+}
+
+}  // namespace
 
 void print_report(const RestReport& r) {
   const CollideResult& result = r.result;
   Facts facts{{"status", result.status == CollideStatus::kGaveUp
                              ? "gave up"
                              : with_exact(name(result.status), result.exact)}};
-  if (!result.contacts.empty()) add_contact(facts, result.contacts.front(), r.unit);
+  if (!result.contacts.empty()) {
+    add_contact(facts, result.contacts.front(), r.unit);
+    // The triangles say that bodies touch; how deep points are is the field's word.
+    if (result.exact && result.touching_points > 0)
+      facts.back().second += " (of a point in the field, not exact)";
+  }
+  if (result.status == CollideStatus::kUncertain)
+    facts.emplace_back("between", r.unit.format(result.least_distance) + " and " +
+                                      r.unit.format(result.most_distance));
   facts.emplace_back("points",
                      fmt::format("{} touch, {} contacts", format_count(result.touching_points),
                                  format_count(result.contacts.size())));
@@ -298,9 +352,11 @@ Json to_json(const RestReport& r) {
     j["min_distance"] = *distance;
     j["min_distance_time"] = 0;
   }
-  if (std::isfinite(result.lower_bound)) j["lower_bound"] = result.lower_bound;
+  if (r.measured)
+    add_distance(j, *r.measured);
+  else
+    add_known(j, r);
   j["exact"] = result.exact;
-  if (r.measured) add_distance(j, *r.measured);
   if (touches) {
     j["time_of_contact"] = 0;
     j["intervals"].push_back({0, 1});

@@ -191,7 +191,7 @@ class CollideChunk {
 bool are_triangles_enough(const BatchView& view, const CollideBatchRequest& request,
                           BatchScratch::State& state) {
   const CollideRequest& r = request.collide;
-  if (r.mode != Mode::kAny || !detail::asks_for_triangles(r)) return false;
+  if (r.mode != Mode::kAny || r.max_tests > 0 || !detail::asks_for_triangles(r)) return false;
   for (const Shape* body : view.bodies)
     if (!detail::can_be_exact(*body) || detail::exact_body(*body).half_space) return false;
   state.bodies.clear();

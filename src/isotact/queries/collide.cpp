@@ -32,13 +32,8 @@ void check_request(const CollideRequest& request) {
   if (request.patches < 1) throw Error("there must be one patch at least");
   if (request.max_tests > 0 && request.accuracy == Accuracy::kField)
     throw Error("max_tests limits exact searches: leave the request's accuracy as it is");
-  if (request.want_certainty &&
-      (request.accuracy != Accuracy::kField || method_of(request) != Method::kPoints ||
-       request.roles != Roles::kBoth || request.only_fewer_points || request.level >= 0 ||
-       request.max_nodes > 0 || request.max_microseconds > 0))
-    throw Error(
-        "want_certainty is for the field's accuracy and Method::kPoints, with both roles and "
-        "neither level nor budget");
+  if (request.only_points && request.accuracy != Accuracy::kField)
+    throw Error("only_points is for the field's accuracy: set Accuracy::kField, or leave it out");
   if (!(request.max_microseconds >= 0)) throw Error("max_microseconds must not be negative");
   const Method method = method_of(request);
   if (method > Method::kSwept) throw Error("the request's method is none of Method");
@@ -90,7 +85,7 @@ namespace {
 
 void reset(CollideResult& result, Method method) {
   result.status = CollideStatus::kFree;
-  result.exact = false;
+  result.exact = result.touching = result.contained = false;
   result.method = method;
   result.complete = true;
   result.level = 0;
@@ -172,11 +167,22 @@ std::optional<Contact> find_exact_touch(const detail::CollidePair& pair, double 
   return detail::to_contact(touch, world_from_a);
 }
 
+// How bodies touch that do, by the witness and by the memory of the check that found it.
+void set_kind(const detail::CollidePair& pair, const Contact& witness,
+              const detail::TouchScratch& memory, CollideResult& result) {
+  const bool by_triangles = !has_half_space(pair.a, pair.b);
+  result.contained = by_triangles && memory.kind == detail::TouchKind::kContained;
+  result.touching = !result.contained && witness.depth >= 0;
+}
+
 // The bodies' own triangles decide first: nothing else is asked for if they are free.
 bool is_free_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
                           detail::TouchScratch& memory, CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
-  if (find_exact_touch(pair, request.margin, memory)) return false;
+  if (const auto touch = find_exact_touch(pair, request.margin, memory)) {
+    set_kind(pair, *touch, memory, result);
+    return false;
+  }
   result.exact = true;
   result.first_contact.assign(1, 0);
   result.level = kMaxShellLevels;
@@ -186,7 +192,8 @@ bool is_free_by_triangles(const detail::CollidePair& pair, const CollideRequest&
   const DistanceResult apart =
       detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
   result.distance = apart.distance;
-  result.lower_bound = apart.lower_bound;
+  result.lower_bound = result.least_distance = apart.lower_bound;
+  result.most_distance = apart.upper_bound;
   return true;
 }
 
@@ -206,6 +213,19 @@ void confirm_contact(const detail::CollidePair& pair, CollideResult& result) {
   result.lower_bound = deep.lower_bound;
 }
 
+// What points have measured is no bound of the surfaces.
+void set_exact_distance(const detail::CollidePair& pair, const CollideRequest& request,
+                        CollideResult& result) {
+  const auto& [a, world_from_a, b, world_from_b] = pair;
+  result.lower_bound = -std::numeric_limits<double>::infinity();
+  if (!request.want_distance) return;
+  const DistanceResult found = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
+  result.has_distance = true;
+  result.distance = found.distance;
+  result.lower_bound = result.least_distance = found.lower_bound;
+  result.most_distance = found.upper_bound;
+}
+
 // Mode::kAny.
 void find_any(const detail::CollidePair& pair, const CollideRequest& request, bool exact,
               CollideScratch::State& state) {
@@ -216,6 +236,7 @@ void find_any(const detail::CollidePair& pair, const CollideRequest& request, bo
     detail::find_any_point(pair, request, state);
   } else if (const auto touch = find_exact_touch(pair, request.margin, state.touch)) {
     result.status = CollideStatus::kContact;
+    set_kind(pair, *touch, state.touch, result);
     result.contacts.push_back(*touch);
   }
   result.exact = exact;
@@ -272,7 +293,10 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     default:
       detail::collide_by_points(pair, request, s);
   }
-  if (exact) confirm_contact(pair, s.result);
+  if (exact) {
+    confirm_contact(pair, s.result);
+    set_exact_distance(pair, request, s.result);
+  }
   return s.result;
 }
 

@@ -98,14 +98,16 @@ struct CollideRequest {
   std::uint64_t max_nodes = 0;
   double max_microseconds = 0;
   // kPoints: finds the distance of bodies that are apart. Outside of a field's box it is a lower
-  // bound (field.h); distance() is better there, and takes longer.
+  // bound (field.h); distance() is better there, and takes longer. For exact verdicts it is that
+  // of distance(), in contact as well.
   bool want_distance = false;
   bool want_force = false;  // kPoints; see CollideResult::has_force
-  // For kField with kPoints, both roles, no level and no budget. It proves kFree and kContact for
-  // the whole surfaces, by the covering radius and the field's error. Anything that these leave in
-  // doubt is kUncertain. Without it the verdict is that of the points. It searches for the nearest
-  // point.
-  bool want_certainty = false;
+  // kField: kFree and kContact are verdicts about the points alone, as in Mode::kAny. Loops of
+  // microseconds set it. Without it, kPoints proves them for the whole surfaces that the fields
+  // describe, by the covering radius and the field's error, and anything that these leave in doubt
+  // is kUncertain. That search is for the nearest point, and needs both roles, all points, no level
+  // and no budget: other requests get the verdict of the points.
+  bool only_points = false;
   // Boxes and triangles before the exact search gives up; 0: no limit. Only for exact verdicts.
   std::uint64_t max_tests = 0;
   // For want_force. Its centre is ignored: torques are about A's origin.
@@ -143,7 +145,7 @@ enum class CollideStatus : std::uint8_t {
   kContact,  // With one contact at least.
   // Stopped by a level, a budget or max_tests before any contact was found; there may be one.
   kGaveUp,
-  kUncertain,  // With want_certainty only: the surfaces may touch, or not.
+  kUncertain,  // With kField only: the surfaces may touch, or not.
 };
 
 struct CollideResult {
@@ -153,6 +155,9 @@ struct CollideResult {
   // is the deepest point. With kAny it is a point at which two triangles cross, with depth 0 and
   // the normal of B's triangle. Or it is a point of a part that is inside of the other body.
   bool exact = false;
+  // If `exact` and if there is contact: whether the surfaces share a point, or a part of one body
+  // is inside of the other and they do not. Both are false if they are only as near as the margin.
+  bool touching = false, contained = false;
   Method method = Method::kPoints;  // that was used; never kAutomatic
   bool complete = true;             // no budget cut it short
   int level = 0;                    // that both roles reached: see ShellResult
@@ -163,14 +168,15 @@ struct CollideResult {
   std::uint64_t touching_points = 0;         // particles or pixels, for methods without points
   // Whether `distance` is known: bodies that touch, or a distance that was asked for.
   bool has_distance = false;
-  // Metres: the least distance found, negative if they overlap; infinite if it is not known. No
-  // point of either shell has less than lower_bound, which is minus infinity if nothing is known.
+  // Metres: the least distance found, negative if they overlap; infinite if it is not known. It is
+  // that of the triangles if `exact` and if it was asked for, and lower_bound then bounds it. Else
+  // no point of either shell has less than lower_bound. Minus infinity if nothing is known.
   double distance = 0, lower_bound = 0;
   // Whether force, torque and area are known: asked for, by a method that computes them.
   bool has_force = false;
   // Metres, infinite if not known: the distance of the whole surfaces is between these, negative
-  // where they overlap. They are set with want_certainty, where they enclose the band that is in
-  // doubt, and if the exact search gave up.
+  // where they overlap. They are set by kField where it proves its verdict: they enclose the band
+  // that is in doubt. They are set if an exact search measured a distance, or gave up.
   double least_distance = 0, most_distance = 0;
   // On A, in the world's frame, N and Nm, about A's origin. The mean over both roles: they are two
   // samplings of one contact.

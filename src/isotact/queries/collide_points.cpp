@@ -75,16 +75,17 @@ struct SurfaceBounds {
 };
 SurfaceBounds bound_surfaces(const Role& role, double nearest) {
   double error = compute_field_error(role.target);
+  double lower = nearest - error;
   bool has_upper = true;
   if (const BrickField* field = role.target.field()) {
     const BrickFieldHeader& h = field->header();
+    lower = bound_by_value(h, nearest);
     if (std::abs(nearest) + error >= static_cast<double>(h.band)) {
       error = static_cast<double>(std::max({h.near_error, h.far_error, h.sparse_error}));
       has_upper = nearest < 0;
     }
   }
-  return {nearest - role.tree.covering_radius() - error,
-          has_upper ? nearest + error : kUnknownDistance};
+  return {lower - role.tree.covering_radius(), has_upper ? nearest + error : kUnknownDistance};
 }
 
 Contact contact_of(const Role& role, const ShellHit& hit) {
@@ -157,12 +158,18 @@ double share_of_time(const CollideRole& next, const CollideRole& other) {
   return both > 0 ? std::clamp(next.microseconds / both, kLeast, 1 - kLeast) : 0.5;
 }
 
+// Whether the verdict is to be proved for the surfaces.
+bool wants_proof(const CollideRequest& r) {
+  return r.accuracy == Accuracy::kField && !r.only_points && r.roles == Roles::kBoth &&
+         !r.only_fewer_points && r.level < 0 && r.max_nodes == 0 && r.max_microseconds == 0;
+}
+
 // The remaining budget for one of the roles; `share` is its part of the time.
 ShellRequest request_of(const CollideRequest& request, const CollideResult& so_far, int roles_left,
                         double share, Clock::time_point start) {
   ShellRequest r{.margin = request.margin,
                  .level = request.level,
-                 .want_distance = request.want_distance || request.want_certainty};
+                 .want_distance = request.want_distance || wants_proof(request)};
   if (request.max_nodes > 0) {
     const std::uint64_t used = so_far.work.spheres + so_far.work.points;
     const std::uint64_t left = request.max_nodes > used ? request.max_nodes - used : 0;
@@ -196,6 +203,16 @@ ChosenRoles choose_roles(const Shape& a, const Shape& b, const CollideRequest& r
 }
 
 }  // namespace
+
+// A point is at least `band` away, or its value is off by no more than near_error. Beyond the band
+// no value is off by more than `most`, so that none has the other sign if that is less than the
+// band.
+double bound_by_value(const BrickFieldHeader& h, double least) {
+  const double near = static_cast<double>(h.near_error), band = static_cast<double>(h.band);
+  const double most = static_cast<double>(std::max({h.near_error, h.far_error, h.sparse_error}));
+  if (least >= 0 && most < band) return std::max(std::min(least - near, band), least - most);
+  return least - (-least + most < band ? near : most);
+}
 
 Contact make_contact(const PointContact& c, const Pose& world_from_field) {
   const Vec3 on_shell = transform_point(world_from_field, c.on_shell);
@@ -321,11 +338,17 @@ void collide_by_points(const CollidePair& pair, const CollideRequest& request,
   // Nothing was found, but what was not looked at may touch: a budget or a level was the end.
   if (result.touching_points == 0 && result.lower_bound < request.margin)
     result.status = CollideStatus::kGaveUp;
-  if (request.want_certainty) {
+  if (wants_proof(request)) {
     // Both roles: what encloses the other body is not seen by its own points.
     result.least_distance = kUnknownDistance;
     for (std::size_t i = 0; i < count; ++i) {
-      const SurfaceBounds bounds = bound_surfaces(*roles[i], roles[i]->found.distance);
+      SurfaceBounds bounds = bound_surfaces(*roles[i], roles[i]->found.distance);
+      const Shape& field = roles[i]->sampled_by == Body::kA ? b : a;
+      // Formulas of combinations are bounds: distances are as far from zero, or further.
+      if (field.solid() && !can_be_exact(field)) {
+        if (bounds.lower < 0) bounds.lower = -kUnknownDistance;
+        if (bounds.upper > 0) bounds.upper = kUnknownDistance;
+      }
       result.least_distance = std::min(result.least_distance, bounds.lower);
       result.most_distance = std::min(result.most_distance, bounds.upper);
     }

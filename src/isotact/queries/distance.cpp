@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "isotact/queries/detail/collide_methods.h"
@@ -49,6 +50,8 @@ ApproachResult find_approach(const Shape& points, const Shape& field, const Shel
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 void check(const DistanceRequest& request) {
   if (request.method != Method::kAutomatic && request.method != Method::kPoints)
     throw Error("only points know distances: set the request's method to Method::kPoints");
@@ -58,6 +61,24 @@ void check(const DistanceRequest& request) {
   if (request.accuracy == Accuracy::kField && (request.want_separation || request.near_enough > 0))
     throw Error("near_enough and want_separation need Accuracy::kExact or kBest");
   if (!(request.tolerance > 0)) throw Error("the tolerance of a distance must be positive");
+}
+
+// Bounds of the distance between the surfaces, by the points of one of them. A point of the surface
+// is no further from a sample than the covering radius, and distances change no faster than space.
+Interval bound_surfaces(const Shape& points, const Shape& field, const ShellMotion& motion,
+                        const ApproachResult& nearest) {
+  const PointSphereTree& tree = points.points();
+  const Vec3 x = transform_point(inverse(motion.field.from) * motion.shell.from,
+                                 to_double(tree.point(nearest.point)));
+  double lower = nearest.lower_bound;
+  if (!field.solid()) lower = detail::bound_by_value(field.brick_field().header(), lower);
+  // Inside of a combination its formula is a bound: points may be deeper.
+  if (field.solid() && lower < 0 && !detail::can_be_exact(field)) lower = -kInfinity;
+  double upper = field.any_field().distance_bounds(x).upper;
+  // There the distance is that of the nearest sample.
+  if (!field.solid() && field.can_have_points() && !contains(field.brick_field().bounds(), x))
+    upper = std::min(upper, nearest.distance);
+  return {lower - tree.covering_radius(), upper};
 }
 
 Contact contact_of(Body sampled_by, const Shape& points, const Shape& field,
@@ -89,18 +110,16 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
     throw Error(
         "near_enough and want_separation need shapes that keep triangles or are simple solids: "
         "make them by Shape::from_mesh");
-  DistanceResult exact;
   if (request.accuracy == Accuracy::kExact ||
-      (request.accuracy == Accuracy::kBest && is_possible && !by_points)) {
-    exact = detail::compute_exact_distance(a, world_from_a, b, world_from_b, request,
-                                           &DistanceAccess::state(scratch).deepest);
-    if (exact.exact) return exact;
-  }
+      (request.accuracy == Accuracy::kBest && is_possible && !by_points))
+    return detail::compute_exact_distance(a, world_from_a, b, world_from_b, request,
+                                          &DistanceAccess::state(scratch).deepest);
   const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
   const bool b_in_a = detail::can_take_role(b, a) && request.roles != Roles::kPointsOfA;
   if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
   DistanceResult result;
-  result.distance = result.lower_bound = std::numeric_limits<double>::infinity();
+  result.distance = result.upper_bound = kInfinity;
+  std::optional<double> lower[2];
   const auto look = [&](Body sampled_by, const Shape& points, const Pose& of_points,
                         const Shape& field, const Pose& of_field) {
     const ShellMotion motion{.shell = at_rest(of_points), .field = at_rest(of_field)};
@@ -108,25 +127,19 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
         points, field, motion, {.tolerance = request.tolerance, .max_values = request.max_values});
     result.work.values += nearest.values;
     if (nearest.status == ApproachStatus::kGaveUp) result.status = DistanceStatus::kGaveUp;
-    result.lower_bound = std::min(result.lower_bound, nearest.lower_bound);
+    const Interval bounds = bound_surfaces(points, field, motion, nearest);
+    lower[sampled_by == Body::kA ? 0 : 1] = bounds.lower;
+    result.upper_bound = std::min(result.upper_bound, bounds.upper);
     if (nearest.distance >= result.distance) return;
     result.distance = nearest.distance;
     result.contact = contact_of(sampled_by, points, field, motion, nearest);
   };
   if (a_in_b) look(Body::kA, a, world_from_a, b, world_from_b);
   if (b_in_a) look(Body::kB, b, world_from_b, a, world_from_a);
-  result.upper_bound = result.distance;
-  if (exact.touching || exact.contained) {
-    // The triangles know no depth here, but bounds of it.
-    result.lower_bound = exact.lower_bound;
-    result.upper_bound = exact.upper_bound;
-    result.distance = std::clamp(result.distance, result.lower_bound, result.upper_bound);
-    if (request.accuracy == Accuracy::kExact) result.status = DistanceStatus::kGaveUp;
-  }
-  result.touching = exact.touching;
-  result.contained = exact.contained;
-  result.has_separation = exact.has_separation;
-  result.separation = exact.separation;
+  result.lower_bound = std::min(lower[0].value_or(kInfinity), lower[1].value_or(kInfinity));
+  // No part of either surface is inside of the other body: both bounds are of one distance.
+  if (lower[0] && lower[1] && result.lower_bound > 0)
+    result.lower_bound = std::max(*lower[0], *lower[1]);
   return result;
 }
 
@@ -161,6 +174,10 @@ CollideStatus compute_status(const DistanceResult& r, double margin) {
   return r.lower_bound > margin ? CollideStatus::kFree : CollideStatus::kUncertain;
 }
 
+bool have_exact_distance(const Shape& a, const Shape& b) {
+  return detail::can_be_exact(a) && detail::can_be_exact(b);
+}
+
 void prepare(const Shape& shape, const DistanceRequest& request) {
   check(request);
   const bool must_be_exact = request.accuracy == Accuracy::kExact;  // or exact_body says why not
@@ -169,8 +186,15 @@ void prepare(const Shape& shape, const DistanceRequest& request) {
     detail::prepare_sides(shape);
   }
   if (request.accuracy == Accuracy::kExact) return;
-  if (shape.can_have_points()) shape.points();
-  if (shape.can_have_field()) shape.any_field();
+  try {
+    if (shape.can_have_points()) shape.points();
+    if (shape.can_have_field()) shape.any_field();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
+    // Triangles without area have neither, and distances all the same.
+    if (request.accuracy == Accuracy::kField || !detail::can_be_exact(shape)) throw;
+  }
 }
 
 }  // namespace isotact

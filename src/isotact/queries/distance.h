@@ -37,7 +37,7 @@ struct DistanceRequest {
   // is then an upper bound, and depths are not computed. 0: it ends where bodies touch.
   double near_enough = 0;
   // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` and its
-  // bounds are 0 there. Exceptions are half-spaces, and spheres and capsules whose middle is
+  // bounds are 0 there. Exceptions are half-spaces, and spheres, capsules and tori whose core is
   // outside of the other body. The limit max_tests and the tolerances hold for this search, too.
   bool want_depth = true;
   // kExact: a translation that separates bodies that overlap. It takes some milliseconds.
@@ -71,14 +71,15 @@ struct DistanceResult {
   // Metres: between the nearest points, negative if the bodies overlap (then minus the depth of the
   // deepest point of either surface).
   double distance = 0;
-  // Metres: the distance of the bodies is between these. For kField they are about the points of
-  // both shells only.
+  // Metres: the distance of the bodies is between these. For kField the bodies are those that the
+  // fields describe, and `distance`, the least value at a point, may be outside of its bounds. With
+  // one role, lower_bound is that of the sampled surface, which may enclose the other body.
   double lower_bound = 0, upper_bound = 0;
   // kExact. The surfaces share a point; or they do not, and a part of one body lies inside of the
   // other. A mesh is open if some edge is not used as often in one direction as in the other.
-  // `contained` is then what the field takes for inside, and only reported: the distance is that of
-  // the triangles, and such bodies do not overlap. If triangles touch and a mesh is open, the depth
-  // is that of a point that was found inside; only the bodies' boxes bound it (lower_bound).
+  // It has no inside: `contained` is then what the field takes for inside, and only reported. The
+  // distance is that of the triangles, and depths are those of its surface in the other body, 0 if
+  // both are open. Round solids touch if any part of them does, inside as well.
   bool touching = false, contained = false;
   // Moving A by `separation` (world frame) separates the bodies: a distance at the moved pose has
   // proved it. Its length is an upper bound of the penetration depth, the least such translation.
@@ -120,6 +121,9 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
 // Whether the bodies touch with this margin, by the bounds of their distance: kContact, kFree, or
 // kUncertain if the bounds leave it open.
 CollideStatus compute_status(const DistanceResult& result, double margin = 0);
+
+// Whether both shapes keep their triangles or are simple solids.
+bool have_exact_distance(const Shape& a, const Shape& b);
 
 // Makes all parts of the shape that such calls need. Throws Error as distance does.
 void prepare(const Shape& shape, const DistanceRequest& request);

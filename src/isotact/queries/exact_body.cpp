@@ -8,6 +8,7 @@
 
 #include "isotact/base/disjoint_sets.h"
 #include "isotact/base/error.h"
+#include "isotact/field/surface/surface.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/geometry/repair/flaws.h"
 #include "isotact/geometry/repair/repair.h"
@@ -218,9 +219,65 @@ double undecided_distance(const Shape& shape) {
   return has_plain_field(shape) ? 0 : kUnsureCells * shape.cell();
 }
 
-const WindingTree& winding_of(const Shape& shape) {
-  return ShapeAccess::data(shape).winding.get(
-      [&] { return WindingTree(Bvh(exact_body(shape).triangles)); });
+bool is_balanced(const Shape& shape) {
+  const auto& data = ShapeAccess::data(shape);
+  return data.balanced.get([&] {
+    return find_flaws(*exact_body(shape).mesh, {.threads = data.settings.field.threads}).balanced;
+  });
+}
+
+SignRule sign_rule_of(const Shape& shape) {
+  if (shape.parts().sign_rule) return *shape.parts().sign_rule;
+  const FieldSettings& f = ShapeAccess::data(shape).settings.field;
+  return {.is_unsigned = f.sign == SignMethod::kUnsigned, .nested = f.nested};
+}
+
+// The surface of which the field is, or would be. The same passes turn components over and close
+// holes as for the field, so that signs agree. Null for triangles without any area.
+std::shared_ptr<const Surface> surface_of(const Shape& shape) {
+  const auto& data = ShapeAccess::data(shape);
+  if (shape.parts().prepared) return shape.parts().prepared;
+  if (const FieldResult* built = data.built.find()) return built->surface;
+  const SignRule rule = sign_rule_of(shape);
+  const TriangleMesh& mesh = *exact_body(shape).mesh;
+  const FieldSettings& f = data.settings.field;
+  try {
+    const double cell = has_field(shape.parts()) ? shape.cell() : plan_lattice(mesh, f).spacing;
+    return std::make_shared<const Surface>(
+        prepare_surface(mesh, {.sign = rule.is_unsigned ? SignMethod::kUnsigned : SignMethod::kAuto,
+                               .nested = rule.nested,
+                               .voxel_size = cell,
+                               .threads = f.threads}));
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+BodySides make_sides(const Shape& shape) {
+  const std::shared_ptr<const Surface> surface = surface_of(shape);
+  if (!surface || surface->report.method == SignMethod::kUnsigned) return {.has_inside = false};
+  const SignReport& r = surface->report;
+  const ExactBody& body = exact_body(shape);
+  // The hierarchy of the stored triangles serves if they say the same.
+  const bool same = is_balanced(shape) && r.turned_components == 0 &&
+                    r.consistent_components == 0 && r.holes == 0 &&
+                    surface->mesh.triangles.size() == body.mesh->triangles.size();
+  const Threads threads = ShapeAccess::data(shape).settings.field.threads;
+  return {.winding = same ? WindingTree(Bvh(body.triangles))
+                          : WindingTree(surface->mesh, {.threads = threads}),
+          .nested = surface->nested};
+}
+
+const BodySides& sides_of(const Shape& shape) {
+  return ShapeAccess::data(shape).sides.get([&] { return make_sides(shape); });
+}
+
+// Whether the field is that of a shell around the triangles.
+bool is_shell(const Shape& shape) {
+  const auto& field = shape.parts().field;
+  return field && field->header().shell_offset > 0;
 }
 
 bool is_exact_primitive(const AnalyticSolid& solid) {
@@ -290,30 +347,37 @@ Vec3 find_highest(const Bvh& triangles, const Vec3& direction, const Vec3& known
   return best;
 }
 
-bool is_closed(const Shape& shape) {
-  if (shape.solid()) return true;
-  const auto& data = ShapeAccess::data(shape);
-  return data.closed.get([&] {
-    return find_flaws(*exact_body(shape).mesh, {.threads = data.settings.field.threads}).balanced;
-  });
+bool has_inside(const Shape& shape) {
+  return shape.solid() || (!is_shell(shape) && sides_of(shape).has_inside);
 }
 
+bool is_closed(const Shape& shape) {
+  return shape.solid() || (is_balanced(shape) && has_inside(shape));
+}
+
+// Holes take time to close, and the signs of an open mesh are seldom asked for: a mesh that has no
+// field yet leaves both for later.
 void prepare_sides(const Shape& shape) {
-  if (shape.solid()) return;
-  winding_of(shape);
-  is_closed(shape);
+  if (shape.solid() || is_shell(shape)) return;
+  if (is_balanced(shape) || has_field(shape.parts())) sides_of(shape);
 }
 
 bool has_sided_field(const Shape& shape) { return !shape.solid() && has_plain_field(shape); }
 
 bool is_inside(const Shape& shape, const Vec3& point, double distance) {
   if (shape.solid()) return shape.solid()->value(point) < 0;
+  if (is_shell(shape)) return false;
   if (shape.can_have_field()) {
     const Interval bounds = shape.any_field().distance_bounds(point);
     if ((bounds.lower > 0 || bounds.upper < 0) && distance > undecided_distance(shape))
       return bounds.upper < 0;
   }
-  return compute_winding_number(winding_of(shape), to_float(point)) > 0.5;
+  const BodySides& sides = sides_of(shape);
+  if (!sides.has_inside) return false;
+  const double winding = compute_winding_number(sides.winding, to_float(point));
+  // The prepared surface is closed: the number is whole but for the tree's error of a hundredth.
+  if (sides.nested == NestedRule::kEvenOdd) return std::lround(winding) % 2 != 0;
+  return winding > 0.5;
 }
 
 }  // namespace isotact::detail

@@ -134,22 +134,29 @@ double most_depth(const ExactSide& a, const ExactSide& b) {
   return std::max(half_least_side(a), half_least_side(b)) + a.body.radius + b.body.radius;
 }
 
-// The deepest point of either surface inside of the other body.
+std::uint64_t tests_left(const DistanceRequest& request, const DistanceResult& so_far) {
+  if (request.max_tests == 0) return 0;
+  return std::max<std::uint64_t>(
+      1, request.max_tests - std::min(request.max_tests, so_far.work.tests));
+}
+
+// The deepest point of either surface inside of the other body. An open mesh has no inside: only
+// the other body has one, in which points of its surface may be deep.
 void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                const DistanceRequest& request, std::shared_ptr<void>* memory) {
   DepthSettings settings{.relative_tolerance = request.relative_tolerance,
                          .absolute_tolerance = request.absolute_tolerance,
                          .memory = memory};
   const auto search = [&](const ExactSide& surface, const ExactSide& other) {
-    if (request.max_tests > 0)
-      settings.max_tests = std::max<std::uint64_t>(
-          1, request.max_tests - std::min(request.max_tests, result.work.tests));
+    if (!is_closed(other.shape))
+      return Deepest{.depth = settings.at_least, .bound = settings.at_least};
+    settings.max_tests = tests_left(request, result);
     const Deepest found = find_deepest(surface, other, settings);
     result.work.tests += found.tests;
     if (found.gave_up) result.status = DistanceStatus::kGaveUp;
     return found;
   };
-  const Deepest guess = guess_deepest(b, a);
+  const Deepest guess = is_closed(a.shape) ? guess_deepest(b, a) : Deepest{};
   settings.at_least = guess.depth;
   const Deepest of_a = search(a, b);
   settings.at_least = of_a.depth;
@@ -159,10 +166,7 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
   const Deepest& deepest = b_improved ? of_b : a_is_deeper ? of_a : guess;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
   result.distance = result.upper_bound = -deepest.depth;
-  // The inside of an open mesh ends in mid-air, so that a ball without triangles may have points on
-  // both sides: a depth is what was found, and only boxes bound it.
-  const double unseen = is_closed(a.shape) && is_closed(b.shape) ? 0 : most_depth(a, b);
-  result.lower_bound = -std::max({of_a.bound, of_b.bound, unseen});
+  result.lower_bound = -std::max(of_a.bound, of_b.bound);
   const Vec3 inside = transform_point(frame, deepest.point),
              surface = transform_point(frame, deepest.nearest);
   if (deepest.depth > 0)  // else the point that both share, as it was found
@@ -170,40 +174,45 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                   a_is_deeper ? surface - inside : inside - surface);
 }
 
-// A sphere or capsule whose middle is inside of a body, or crosses its surface.
+// `inside` is the deepest point, on A's surface or on B's, and `surface` is nearest to it on the
+// other one. In the world's frame.
+void set_deepest(DistanceResult& result, bool is_on_a, const Vec3& inside, const Vec3& surface) {
+  set_witnesses(result, is_on_a ? inside : surface, is_on_a ? surface : inside,
+                is_on_a ? surface - inside : inside - surface);
+}
+
+// Two round solids; the core of one enters the other body.
+void set_round_pair_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
+                          const MeshDistance& cores) {
+  const RoundPairDepth found = find_depth_of_round_pair(a, b, cores);
+  result.distance = result.upper_bound = -found.deepest.depth;
+  result.lower_bound = -found.deepest.bound;
+  set_deepest(result, found.is_on_a, found.deepest.point, found.deepest.nearest);
+}
+
+// A sphere, capsule or torus whose core is inside of a body, or crosses its surface.
 void set_round_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                      const MeshDistance& found, const DistanceRequest& request) {
   const bool round_is_a = a.body.radius > 0;
   const ExactSide &round = round_is_a ? a : b, &other = round_is_a ? b : a;
-  const bool is_known = other.body.radius == 0 && round.body.error == 0 && is_closed(other.shape);
-  if (!is_known) {
-    // The other surface's nearest point is as deep as that, unless that is round itself.
-    const double deep = other.body.radius > 0 ? 0 : round.body.radius - found.distance;
-    result.exact = false;
-    result.distance = result.upper_bound = -std::max(0.0, deep);
-    result.lower_bound = -most_depth(a, b);
-    return;
-  }
-  // The other surface's points inside of the round body: the nearest to its middle is the deepest.
-  const double most = round.body.radius - found.lower_bound;
-  DepthSettings settings{.at_least = std::max(0.0, round.body.radius - found.distance),
-                         .relative_tolerance = request.relative_tolerance,
-                         .absolute_tolerance = request.absolute_tolerance,
-                         .max_tests = request.max_tests};
-  if (request.max_tests > 0)
-    settings.max_tests = std::max<std::uint64_t>(
-        1, request.max_tests - std::min(request.max_tests, result.work.tests));
-  const Deepest deepest = find_deepest_round(round, other, settings);
+  // The other surface's points inside of the round body: the nearest to its core is the deepest.
+  // An open mesh has no inside for the round surface's points.
+  result.distance = result.upper_bound = -std::max(0.0, round.body.radius - found.distance);
+  result.lower_bound = -std::max(0.0, round.body.radius - found.lower_bound);
+  result.contact.depth = -result.distance;
+  if (!is_closed(other.shape)) return;
+  const Deepest deepest = find_deepest_round(round, other,
+                                             {.at_least = -result.distance,
+                                              .relative_tolerance = request.relative_tolerance,
+                                              .absolute_tolerance = request.absolute_tolerance,
+                                              .max_tests = tests_left(request, result)});
   result.work.tests += deepest.tests;
   if (deepest.gave_up) result.status = DistanceStatus::kGaveUp;
+  result.lower_bound = std::min(result.lower_bound, -deepest.bound);
+  if (!(deepest.depth > -result.distance)) return;
   result.distance = result.upper_bound = -deepest.depth;
-  result.lower_bound = -std::max(deepest.bound, most);
-  result.contact.depth = deepest.depth;
-  if (!(deepest.depth > settings.at_least)) return;
-  const Vec3 inside = transform_point(other.world_from_body, deepest.point),
-             surface = transform_point(other.world_from_body, deepest.nearest);
-  set_witnesses(result, round_is_a ? inside : surface, round_is_a ? surface : inside,
-                round_is_a ? surface - inside : inside - surface);
+  set_deepest(result, round_is_a, transform_point(other.world_from_body, deepest.point),
+              transform_point(other.world_from_body, deepest.nearest));
 }
 
 }  // namespace
@@ -284,13 +293,17 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   const double size = a.body.size + b.body.size;
   const bool is_flush = across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
   if (radii > 0) {
-    // Of spheres and capsules the depth is known while their middle is outside of the other.
-    const bool is_deep = found.touching || containment == Containment::kInClosed;
-    if (is_deep && wants_depth)
-      set_round_depth(result, a, b, found, request);
-    else if (is_deep)
+    // The nearest points are the deepest until the core of one body enters the other one.
+    const double least_radius = std::min(a.body.radius, b.body.radius);
+    const bool is_deep =
+        found.touching || containment == Containment::kInClosed || found.lower_bound < least_radius;
+    if (!wants_depth && is_deep)
       result.distance = result.lower_bound = result.upper_bound = 0;
-    if (is_deep && request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
+    else if (is_deep && least_radius > 0)
+      set_round_pair_depth(result, a, b, found);
+    else if (is_deep)
+      set_round_depth(result, a, b, found, request);
+    if (request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
   } else if (wants_depth && is_flush) {
     result.distance = result.upper_bound = 0;
     result.lower_bound =

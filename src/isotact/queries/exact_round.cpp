@@ -1,6 +1,8 @@
-// The deepest point of a sphere's or capsule's surface inside of another body, by branch and bound
-// over patches of the surface. A patch is the projection of a flat triangle or rectangle from the
-// middle onto the surface: no point of it is further from its flat part than the bulge. Distances
+// The deepest point of a sphere's, capsule's or torus's surface inside of another body, by branch
+// and bound over patches of the surface. A patch of a ball or of a capsule's side is the projection
+// of a flat triangle or rectangle from the middle onto the surface: no point of it is further from
+// its flat part than the bulge. A patch of a torus is over a rectangle of two angles; it is near
+// the two triangles of its corners. Distances
 // from a triangle T of the other surface are convex, so that the games of exact_depth.cpp bound the
 // depth over the flat part. The bulge is added: it shrinks with the square of the patch's size, as
 // those bounds do.
@@ -8,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <variant>
 #include <vector>
 
 #include "isotact/queries/detail/exact_depth.h"
@@ -21,6 +24,17 @@ class RoundSearch {
   RoundSearch(const ExactSide& round, const ExactSide& other, const DepthSettings& settings)
       : other_(other.body), sides_(other.shape), radius_(round.body.radius) {
     const Pose other_from_round = inverse(other.world_from_body) * round.world_from_body;
+    if (const auto* torus = std::get_if<TorusField>(&round.shape.solid()->primitive())) {
+      ring_ = torus->radius;
+      from_ = to_ = transform_point(other_from_round, torus->center);
+      for (std::size_t k = 0; k < 3; ++k) {
+        Vec3 axis{};
+        axis[k] = 1;
+        axis_[k] = rotate(other_from_round.rotation, axis);
+      }
+      set_tolerances(round, settings);
+      return;
+    }
     const auto ends = corners(*round.body.mesh, 0);
     from_ = transform_point(other_from_round, to_double(ends[0]));
     to_ = transform_point(other_from_round, to_double(ends[1]));
@@ -30,19 +44,13 @@ class RoundSearch {
     const Vec3 some = std::abs(axis_[1].x) < 0.5 ? Vec3{1, 0, 0} : Vec3{0, 0, 1};
     axis_[0] = normalized(cross(axis_[1], some));
     axis_[2] = cross(axis_[0], axis_[1]);
-    const double size = round.body.size + other_.size;
-    slack_ = 0x1p-21 * (size + length(from_) + length(to_) +
-                        length(center(to_double(other_.triangles.bounds()))));
-    tolerance_ = std::max({1e-6 * size, 2 * slack_, settings.absolute_tolerance});
-    relative_ = settings.relative_tolerance;
-    max_tests_ = settings.max_tests > 0 ? std::min(settings.max_tests, kMostTests) : kMostTests;
-    best_.depth = settings.at_least;
+    set_tolerances(round, settings);
   }
 
   Deepest run() {
     begin();
     while (!heap_.empty() && can_improve(heap_.front().bound)) {
-      if (best_.tests >= max_tests_) {
+      if (max_tests_ > 0 && best_.tests >= max_tests_) {
         best_.gave_up = true;
         best_.bound = heap_.front().bound;
         return best_;
@@ -57,7 +65,20 @@ class RoundSearch {
   }
 
  private:
-  static constexpr std::uint64_t kMostTests = 100'000;
+  void set_tolerances(const ExactSide& round, const DepthSettings& settings) {
+    const double size = round.body.size + other_.size;
+    slack_ = 0x1p-21 * (size + length(from_) + length(to_) +
+                        length(center(to_double(other_.triangles.bounds()))));
+    tolerance_ = std::max({1e-6 * size, 2 * slack_, settings.absolute_tolerance});
+    relative_ = settings.relative_tolerance;
+    max_tests_ = settings.max_tests;
+    best_.depth = settings.at_least;
+  }
+
+  // A patch's bound is off by the square of its size, so that the number of patches along surfaces
+  // that run alongside each other goes with 1 / tolerance. That they cost a tolerance each bounds
+  // it: about a million for the first tolerance of 1e-6 of the size.
+  static constexpr std::uint64_t kTestsPerTolerance = 100'000;
   struct Patch {
     double bound = std::numeric_limits<double>::infinity();
     // Of a ball's surface: three corners. Of the side: angles and heights.
@@ -70,18 +91,43 @@ class RoundSearch {
     bool operator<(const Patch& other) const { return bound < other.bound; }
   };
 
-  double enough() const { return best_.depth + tolerance_ + relative_ * best_.depth; }
+  double enough() const {
+    const auto times = static_cast<double>(1 + best_.tests / kTestsPerTolerance);
+    return best_.depth + tolerance_ * times + relative_ * best_.depth;
+  }
   bool can_improve(double bound) const { return bound > enough(); }
   Vec3 middle_of(const Patch& p) const { return p.at_end ? to_ : from_; }
   Vec3 on_ball(const Vec3& middle, const Vec3& x) const {
     return middle + normalized(x - middle) * radius_;
   }
+  // Of a capsule: an angle, and a share of its length. Of a torus: angles along the ring and around
+  // the tube.
   Vec3 on_side(double angle, double height) const {
+    if (ring_ > 0) {
+      const Vec3 out = axis_[0] * std::cos(angle) + axis_[2] * std::sin(angle);
+      return from_ + out * (ring_ + radius_ * std::cos(height)) +
+             axis_[1] * (radius_ * std::sin(height));
+    }
     return from_ + (to_ - from_) * height +
            (axis_[0] * std::cos(angle) + axis_[2] * std::sin(angle)) * radius_;
   }
 
+  void begin_torus() {
+    constexpr int kAlong = 8, kAround = 4;
+    for (int i = 0; i < kAlong; ++i)
+      for (int k = 0; k < kAround; ++k) {
+        Patch patch;
+        patch.is_side = true;
+        for (int end = 0; end < 2; ++end) {
+          patch.angle[end] = 2 * std::numbers::pi * (i + end) / kAlong;
+          patch.height[end] = 2 * std::numbers::pi * (k + end) / kAround;
+        }
+        push(patch);
+      }
+  }
+
   void begin() {
+    if (ring_ > 0) return begin_torus();
     for (int i = 0; i < 8; ++i) {
       const double up = i < 4 ? 1 : -1;
       const bool at_end = !is_sphere_ && i < 4;
@@ -109,8 +155,9 @@ class RoundSearch {
   void split(const Patch& parent) {
     Patch part = parent;
     if (parent.is_side) {
-      const double wide = radius_ * (parent.angle[1] - parent.angle[0]);
-      const double high = length(to_ - from_) * (parent.height[1] - parent.height[0]);
+      const double wide = (ring_ + radius_) * (parent.angle[1] - parent.angle[0]);
+      const double high =
+          (ring_ > 0 ? radius_ : length(to_ - from_)) * (parent.height[1] - parent.height[0]);
       const auto half = [&](double(Patch::*range)[2]) {
         const double middle = 0.5 * ((parent.*range)[0] + (parent.*range)[1]);
         (part.*range)[1] = middle;
@@ -148,6 +195,14 @@ class RoundSearch {
     return distance_from(x, triangle);
   }
 
+  // Linear interpolation on a triangle is off by at most M / 2 times the square of the radius of
+  // its smallest enclosing circle (Waldron 1998), where M bounds the second derivative along all
+  // unit directions. Let both angles be scaled so that the sides of the patch are 1: the square is
+  // 1/2, and M is at most (R + r) a^2 + r a b + r b^2.
+  double bulge_of_torus(double a, double b) const {
+    return 0.25 * ((ring_ + radius_) * a * a + radius_ * a * b + radius_ * b * b);
+  }
+
   // On the surface. The bound of the patch is set; it is kept if something deeper may be on it.
   void push(Patch patch) {
     ++best_.tests;
@@ -160,7 +215,7 @@ class RoundSearch {
       flat[0] = {on_side(a, l), on_side(b, l), on_side(b, h)};
       flat[1] = {on_side(a, l), on_side(b, h), on_side(a, h)};
       flats = 2;
-      bulge = radius_ * (1 - std::cos(0.5 * (b - a)));
+      bulge = ring_ > 0 ? bulge_of_torus(b - a, h - l) : radius_ * (1 - std::cos(0.5 * (b - a)));
       x = on_side(0.5 * (a + b), 0.5 * (l + h));
     } else {
       for (std::size_t k = 0; k < 3; ++k) flat[0][k] = patch.corner[k];
@@ -237,7 +292,7 @@ class RoundSearch {
 
   const ExactBody& other_;
   SideScratch sides_;
-  double radius_, slack_ = 0, tolerance_ = 0, relative_ = 0;
+  double radius_, ring_ = 0, slack_ = 0, tolerance_ = 0, relative_ = 0;
   std::uint64_t max_tests_ = 0;
   Vec3 from_{}, to_{}, axis_[3]{};
   bool is_sphere_ = false;

@@ -215,7 +215,14 @@ bool find_part_inside(const TouchBody& of, const TouchBody& in, const Pose& in_f
     if (distance > 0x1p-16 * (in.body->size + length(x))) return true;
     const auto t = corners(*in.body->mesh, near.triangle);
     const Vec3 out = cross(to_double(t[1]) - to_double(t[0]), to_double(t[2]) - to_double(t[0]));
-    if (length_sq(out) > 0) found.normal = normalized(out);
+    if (!(length_sq(out) > 0)) return true;
+    // Triangles may face inwards, and the surface may be that of a cavity.
+    found.normal = normalized(out);
+    const double step = 0x1p-15 * (in.body->size + length(x));
+    const Vec3 beyond = to_double(near.point) + found.normal * step;
+    const ClosestPoint next = find_closest_point(in.body->triangles, to_float(beyond));
+    if (is_inside(*in.shape, beyond, length(to_double(next.point) - beyond)))
+      found.normal = -found.normal;
     return true;
   }
   return false;
@@ -363,8 +370,10 @@ TouchNormal choose_touch_normal(const ExactBody& a, const ExactBody& b, const Po
   return best;
 }
 
-Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
-                 TouchScratch& memory) {
+namespace {
+
+Touch search_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
+                   TouchScratch& memory) {
   Touch touch;
   const double reach = margin + a.body->radius + b.body->radius;
   PairTouch pair(a.body->triangles, b.body->triangles, a_from_b, reach);
@@ -389,6 +398,15 @@ Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, d
   }
   memory.touched = false;
   find_inside(a, b, a_from_b, touch);
+  return touch;
+}
+
+}  // namespace
+
+Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
+                 TouchScratch& memory) {
+  const Touch touch = search_touch(a, b, a_from_b, margin, memory);
+  memory.kind = touch.kind;
   return touch;
 }
 

@@ -44,6 +44,19 @@ std::optional<Voxmap> find_voxmap(const Asset& asset, Threads threads) {
   return decompress_layers(raw->buffer.bytes, kMaxUnpackedLayers, threads);
 }
 
+SignRule sign_rule_of(const Surface& surface) {
+  return {.is_unsigned = surface.report.method == SignMethod::kUnsigned, .nested = surface.nested};
+}
+
+// Whether the triangles tell inside from outside as the prepared surface does. Warnings tell of
+// vertices that were merged.
+bool is_as_given(const Surface& surface) {
+  const SignReport& r = surface.report;
+  return r.method != SignMethod::kUnsigned && r.turned_components == 0 &&
+         r.consistent_components == 0 && r.holes == 0 && r.dropped_triangles == 0 &&
+         r.warnings.empty();
+}
+
 }  // namespace
 
 Shape::Shape(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
@@ -69,6 +82,8 @@ Shape Shape::from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings) 
   return from_parts(ShapeParts{.field = std::move(built.field),
                                .tree = std::move(tree),
                                .mesh = std::make_shared<const TriangleMesh>(mesh),
+                               .sign_rule = sign_rule_of(*built.surface),
+                               .prepared = is_as_given(*built.surface) ? nullptr : built.surface,
                                .warnings = std::move(built.report.warnings)},
                     settings);
 }
@@ -101,7 +116,8 @@ Shape Shape::from_asset(const Asset& asset, const ShapeSettings& settings) {
                    .voxmap = asset.voxmap,
                    .tree = find_point_sphere_tree(asset),
                    .flat_mesh = asset.mesh,
-                   .mass = asset.mass};
+                   .mass = asset.mass,
+                   .sign_rule = parse_sign_rule(asset)};
   if (auto index = find_segment_index(asset))
     parts.segment_index = std::make_shared<const SegmentIndex>(std::move(*index));
   if (!detail::has_field(parts)) parts.voxmap = find_voxmap(asset, settings.field.threads);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "isotact/export.h"
+#include "isotact/field/build/asset_report.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/io/asset.h"
 #include "isotact/field/models/analytic_solid.h"
@@ -53,6 +54,12 @@ struct ShapeParts {
   std::optional<MassProperties> mass{};        // of density 1
   // Index of `field` for segments and swept points; without it, one is built when first needed.
   std::shared_ptr<const SegmentIndex> segment_index{};
+  // How inside and outside were told when `field` was built of the mesh, if that is known. Else it
+  // is taken to be as the settings have it.
+  std::optional<SignRule> sign_rule{};
+  // The surface that `field` is of. It is only needed if it is not the mesh as stored: components
+  // were turned over or holes closed. Without it, exact queries prepare it from the mesh.
+  std::shared_ptr<const Surface> prepared{};
   std::vector<std::string> warnings{};  // from building
 };
 

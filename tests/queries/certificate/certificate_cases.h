@@ -151,25 +151,27 @@ enum class Falsehood {
   kEarlier,        // or earlier
   kTimeTolerance,  // smaller than what is known
   kDistanceTolerance,
-  kTriangles,      // that do not touch
-  kMesh,           // another mesh beside the file
-  kSealedMesh,     // another mesh, with its hash in the file
-  kMotion,         // another motion in the file
-  kSealedMotion,   // another motion with its hash
-  kFreeOfContact,  // a contact is said to be free
-  kContained,      // a corner is said to be inside, at a time when bodies are apart
-  kModel,          // another model of motion, with its hash
-  kExchanged,      // the two bodies
-  kNotANumber,     // some number of the claim or of the covering
+  kTriangles,       // that do not touch
+  kMesh,            // another mesh beside the file
+  kSealedMesh,      // another mesh, with its hash in the file
+  kMotion,          // another motion in the file
+  kSealedMotion,    // another motion with its hash
+  kFreeOfContact,   // a contact is said to be free
+  kContained,       // a corner is said to be inside, at a time when bodies are apart
+  kModel,           // another model of motion, with its hash
+  kExchanged,       // the two bodies
+  kRaisedTime,      // a contact anywhere in a long time
+  kRaisedDistance,  // a contact of triangles far apart
+  kNotANumber,      // some number of the claim or of the covering
 };
 inline constexpr Falsehood kFalsehoods[] = {
-    Falsehood::kClearance, Falsehood::kInterval,      Falsehood::kShorter,
-    Falsehood::kCell,      Falsehood::kSmallerCell,   Falsehood::kLater,
-    Falsehood::kEarlier,   Falsehood::kTimeTolerance, Falsehood::kDistanceTolerance,
-    Falsehood::kTriangles, Falsehood::kMesh,          Falsehood::kSealedMesh,
-    Falsehood::kMotion,    Falsehood::kSealedMotion,  Falsehood::kFreeOfContact,
-    Falsehood::kContained, Falsehood::kModel,         Falsehood::kExchanged,
-    Falsehood::kNotANumber};
+    Falsehood::kClearance,  Falsehood::kInterval,       Falsehood::kShorter,
+    Falsehood::kCell,       Falsehood::kSmallerCell,    Falsehood::kLater,
+    Falsehood::kEarlier,    Falsehood::kTimeTolerance,  Falsehood::kDistanceTolerance,
+    Falsehood::kTriangles,  Falsehood::kMesh,           Falsehood::kSealedMesh,
+    Falsehood::kMotion,     Falsehood::kSealedMotion,   Falsehood::kFreeOfContact,
+    Falsehood::kContained,  Falsehood::kModel,          Falsehood::kExchanged,
+    Falsehood::kRaisedTime, Falsehood::kRaisedDistance, Falsehood::kNotANumber};
 
 inline std::string_view name(Falsehood falsehood) {
   constexpr std::string_view kNames[] = {"clearance above the truth",
@@ -415,6 +417,25 @@ inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
       c.motion_hash = hash_motion(c.motion);
       std::swap(c.triangle_a, c.triangle_b);
       c.divided = c.divided == Body::kA ? Body::kB : Body::kA;
+      return f;
+    case Falsehood::kRaisedTime:
+      if (!is_contact || c.free_until < 1e-4) return {};
+      c.free_until *= random.uniform(0, 0.9);
+      c.time_tolerance = random.below(2) == 0 ? 1 : c.contact_time - c.free_until;
+      return f;
+    case Falsehood::kRaisedDistance:
+      if (c.claim == CertificateClaim::kContained) return {};
+      if (is_contact) {  // of triangles that do not touch, or touch elsewhere
+        c.triangle_a = random.below(static_cast<std::uint32_t>(f.a.triangles.size()));
+        c.triangle_b = random.below(static_cast<std::uint32_t>(f.b.triangles.size()));
+        c.distance_tolerance = from.size * random.uniform(1e-3, 1000);
+        return f;
+      }
+      c.claim = CertificateClaim::kContact;
+      c.contact_time = random.uniform(0, 1);
+      c.free_until = std::max(0.0, c.contact_time - random.uniform(0, 1e-6));
+      c.time_tolerance = 1e-6;
+      c.distance_tolerance = result.distance * random.uniform(1, 1000) + 1e3 * from.size;
       return f;
     case Falsehood::kNotANumber: {
       double* const numbers[] = {is_free ? &c.clearance : &c.contact_time,

@@ -175,8 +175,9 @@ TEST(Certificates, SlidingSurfacesNeedFewIntervals) {
   EXPECT_GT(r.certificate.clearance, 0.85 * 0.0001 * std::cos(kPi / 24));
   const CertificateCheck check = check_certificate(r.certificate, piston, bore);
   EXPECT_TRUE(check.holds) << check.reason;
-  EXPECT_LE(check.intervals, 4);                                             // Nothing bends.
-  EXPECT_FALSE(check_certificate(r.certificate, piston, bore, 1000).holds);  // a limit
+  EXPECT_LE(check.intervals, 4);  // Nothing bends.
+  EXPECT_FALSE(
+      check_certificate(r.certificate, piston, bore, {.max_tests = 1000}).holds);  // a limit
 }
 
 TEST(Certificates, SmallerClearancesAreShorter) {

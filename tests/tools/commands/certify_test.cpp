@@ -66,6 +66,26 @@ TEST_F(CertifyVerb, WritesProofsThatCheck) {
   }
 }
 
+// With tolerances that are large enough, anything is a contact.
+TEST_F(CertifyVerb, ChecksAcceptSmallTolerancesOnly) {
+  certify(passes_);
+  std::string text = read("free.proof");
+  const std::size_t claim = text.find("claim free");
+  ASSERT_NE(claim, std::string::npos);
+  text.replace(claim, text.find('\n', claim) - claim, "claim contact 0.5 0.5 1e-06 1000 0 0");
+  write("loose.proof", text);
+  const Json loose = certify({"--check", "loose.proof"}, 1);
+  EXPECT_EQ(loose["holds"], false);
+  EXPECT_NE(loose["why_not"].get<std::string>().find("tolerance"), std::string::npos);
+  certify({"--check", "loose.proof", "--distance-tolerance", "1cm"}, 1);
+  const std::vector<std::string> meets{"box.obj",          "box.obj",   "--pose-a", "xyz=0,3,0",
+                                       "--to-pose-a",      "xyz=0,0,0", "-o",       "rough.proof",
+                                       "--time-tolerance", "0.001"};
+  EXPECT_EQ(certify(meets)["holds"], true);
+  EXPECT_EQ(certify({"--check", "rough.proof"}, 1)["holds"], false);
+  EXPECT_EQ(certify({"--check", "rough.proof", "--time-tolerance", "0.001"})["holds"], true);
+}
+
 TEST_F(CertifyVerb, RefusesWhatIsNotProved) {
   certify(passes_);
   ASSERT_EQ(run({"make", "box", "-o", "large.obj", "--size", "1.3"}).exit_code, 0);

@@ -79,6 +79,9 @@ TEST_F(CollideVerb, MovingBodiesAreExactByDefault) {
   ASSERT_FALSE(all["contacts"].empty());
   EXPECT_EQ(all["contacts"][0]["time_of_contact"], all["time_of_contact"]);
   EXPECT_EQ(all["min_distance"], 0);
+  EXPECT_EQ(all["distance"], 0);
+  EXPECT_EQ(all["blind_depth"], 0);
+  EXPECT_GT(all["points_blind_depth"].get<double>(), 0);
   EXPECT_TRUE(all["touching_points"].is_number());
   EXPECT_EQ(run(with("1.412", {"--fail-on", "contact"})).exit_code, 3);
   EXPECT_EQ(ask("1.412", {"--accuracy", "exact"})["status"], "contact");
@@ -148,8 +151,27 @@ TEST_F(CollideVerb, HasExactDistancesVerdictsAndLists) {
   for (const char* method : {"idf", "depth"})
     EXPECT_EQ(collide(with("xyz=0,3,0", {"--method", method}))["exact"], false) << method;
   const Json fast = collide(with("xyz=0,3,0", {}));
-  for (const char* key : {"distance", "upper_bound", "touching", "contained", "witness_a"})
+  for (const char* key : {"distance", "upper_bound", "contained", "witness_a"})
     EXPECT_TRUE(fast[key].is_null()) << key;
+  EXPECT_EQ(fast["touching"], false);
+  EXPECT_EQ(fast["lower_bound"], 0);
+  const Json touches = collide(with("xyz=0,0.9,0", {}));
+  EXPECT_EQ(touches["touching"], true);
+  EXPECT_EQ(touches["contained"], false);
+  EXPECT_EQ(touches["upper_bound"], 0);
+  EXPECT_EQ(touches["witness_a"], touches["contacts"][0]["point_on_a"]);
+  // Where the field's points say otherwise, all keys are of one answer.
+  const Json thin = collide(with("xyz=0,1.001,0", {"--distance"}));
+  EXPECT_EQ(thin["status"], "free");
+  EXPECT_EQ(thin["min_distance"], thin["distance"]);
+  const Json by_field = collide(with("xyz=0,1.001,0", {"--distance", "--accuracy", "field"}));
+  EXPECT_EQ(by_field["status"], "uncertain");
+  EXPECT_EQ(by_field["exact"], false);
+  EXPECT_LE(by_field["lower_bound"].get<double>(), 0.001);
+  EXPECT_GE(by_field["upper_bound"].get<double>(), 0.001);
+  const Json near = collide(with("xyz=0,1.001,0", {"--margin", "5mm"}));
+  EXPECT_EQ(near["status"], "contact");
+  EXPECT_EQ(near["margin"], 0.005);
   EXPECT_EQ(fast["exact"], true);
   EXPECT_EQ(collide(with("xyz=0,3,0", {"--accuracy", "field"}))["exact"], false);
   const std::vector<std::string> table{"collide",   "box.obj",      "box.obj", "--pose-b",

@@ -47,6 +47,30 @@ TEST_F(DistanceVerb, IsExactForMeshes) {
   EXPECT_NEAR(far["lower_bound"].get<double>(), 1, 1e-9);
 }
 
+TEST_F(DistanceVerb, EndsEarlyAndSeparates) {
+  const Json near = distance({"--pose-b", "xyz=0,1.002,0", "--near-enough", "5mm"});
+  EXPECT_EQ(near["complete"], false);
+  EXPECT_LE(near["upper_bound"].get<double>(), 0.005);
+  EXPECT_EQ(distance({"--pose-b", "xyz=0,1.02,0", "--near-enough", "5mm"})["complete"], true);
+  const Json far = distance({"--pose-b", "xyz=0,3,0", "--max-distance", "50cm"});
+  EXPECT_NEAR(far["lower_bound"].get<double>(), 0.5, 1e-9);
+  EXPECT_TRUE(far["separation"].is_null());
+  const Json apart = distance({"--pose-b", "xyz=0.01,0.9,0.02", "--separation"});
+  EXPECT_NEAR(apart["separation"][1].get<double>(), -0.1, 0.01);
+  EXPECT_EQ(
+      run({"distance", "box.obj", "box.obj", "--accuracy", "field", "--separation"}).exit_code, 2);
+  EXPECT_EQ(run({"distance", "box.obj", "box.obj", "--max-distance", "5km"}).exit_code, 2);
+}
+
+// By the field, bounds are of the surfaces, and a gap that it cannot tell is uncertain.
+TEST_F(DistanceVerb, FieldsSayWhatIsUncertain) {
+  const Json j = distance({"--pose-b", "xyz=0,1.001,0", "--accuracy", "field"});
+  EXPECT_EQ(j["status"], "uncertain");
+  EXPECT_LE(j["lower_bound"].get<double>(), 0.001);
+  EXPECT_GE(j["upper_bound"].get<double>(), 0.001);
+  EXPECT_EQ(distance({"--pose-b", "xyz=0,3,0", "--accuracy", "field"})["status"], "free");
+}
+
 TEST_F(DistanceVerb, AssetsKeepTheirTriangles) {
   const std::vector<std::string> pose{"--pose-b", "xyz=0,3,0 axis=0,0,1,45", "--json"};
   const auto exact = [&](const std::string& file, const std::string& accuracy) {

@@ -219,6 +219,21 @@ std::optional<AssetReport> parse_report(const Asset& asset) {
   return report;
 }
 
+std::optional<SignRule> parse_sign_rule(const Asset& asset) {
+  const auto find_word = [](const std::string& text, const char* key) -> std::string {
+    if (!is_modest_json(text)) return {};
+    const Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) return {};
+    const Json* const at = find_key(json, key);
+    return at != nullptr && at->is_string() ? at->get<std::string>() : std::string();
+  };
+  const std::string nested = find_word(asset.source.settings, "nested"),
+                    method = find_word(asset.source.sign_report, "method");
+  if (nested.empty() && method.empty()) return std::nullopt;
+  return SignRule{.is_unsigned = method == name(SignMethod::kUnsigned),
+                  .nested = nested == "even-odd" ? NestedRule::kEvenOdd : NestedRule::kWinding};
+}
+
 bool is_modest_json(std::string_view text) {
   constexpr std::size_t kMostBytes = 1U << 20U;
   constexpr int kDeepest = 32;

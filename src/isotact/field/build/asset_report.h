@@ -25,6 +25,16 @@ std::string encode_report(const AssetReport& report);
 // is not such a report. Assets may come from anywhere: the text is treated as hostile.
 std::optional<AssetReport> parse_report(const Asset& asset);
 
+// How a build told inside from outside.
+struct SignRule {
+  bool is_unsigned = false;  // The field is that of a shell: the body has no inside.
+  NestedRule nested = NestedRule::kWinding;
+};
+
+// The rule by which the asset was built, from its settings and its report. Empty if neither says
+// it. The texts are treated as hostile.
+std::optional<SignRule> parse_sign_rule(const Asset& asset);
+
 // True for text that is safe to hand to a JSON parser: at most a mebibyte, nested at most 32 deep.
 // Texts of assets that build_asset wrote are far below both.
 bool is_modest_json(std::string_view text);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -111,10 +112,20 @@ struct CertificateCheck {
   std::uint64_t tests = 0;  // boxes and triangles
 };
 
+// What a check accepts as a contact. Anything would be one with large tolerances.
+struct CertificateCheckSettings {
+  double time_tolerance = 1e-6;  // of the certificate, at most: in durations of the motion
+  // Metres, of the certificate, at most. Without it: 2^-30 of the bodies' sizes and paths, and four
+  // times `rounding`.
+  std::optional<double> distance_tolerance{};
+  std::uint64_t max_tests = 0;  // boxes and triangles before it is refused; 0: no limit
+};
+
 // Whether the claim is proved for these two meshes. Trusts nothing but the meshes, the arithmetic
 // of base/ and itself: docs/certificates.md argues each step. Never throws for a certificate,
-// however it came to be. max_tests: boxes and triangles before it is refused; 0: no limit.
+// however it came to be.
 CertificateCheck check_certificate(const Certificate& certificate, const TriangleMesh& a,
-                                   const TriangleMesh& b, std::uint64_t max_tests = 0);
+                                   const TriangleMesh& b,
+                                   const CertificateCheckSettings& settings = {});
 
 }  // namespace isotact

@@ -344,6 +344,19 @@ double ApartProof::bound_distance(std::uint32_t of_fixed, std::uint32_t of_divid
   return (length(near.on_a - near.on_b) + rounding_) * kUp;
 }
 
+double ApartProof::touch_tolerance(const CertificateMotion& motion) const {
+  double reach = 0;
+  for (const BodyMotion* body : {&motion.a, &motion.b})
+    reach += length(body->to.translation - body->from.translation);
+  for (const TriangleMesh* mesh : {&fixed_mesh_, &divided_mesh_}) {
+    Aabb box;
+    for (const std::uint32_t t : finite_triangles(*mesh))
+      for (const Vec3f& p : corners(*mesh, t)) extend(box, to_double(p));
+    reach += length(extent(box));
+  }
+  return 0x1p-30 * reach + 4 * rounding_;
+}
+
 // ---- inside -------------------------------------------------------------------------------------
 
 // Vertices at one place are one vertex; -0 is 0.

@@ -263,11 +263,7 @@ class Certifier {
     c.distance_tolerance =
         proof_->bound_distance(first.triangle_a, first.triangle_b, c.contact_time);
     // Triangles that the search takes for touching come within 2^-40 of the motion's path.
-    const double path = length(motion_.shell.to.translation - motion_.shell.from.translation) +
-                        length(motion_.field.to.translation - motion_.field.from.translation);
-    const double size = length(extent(to_double(fixed_bvh_->bounds()))) +
-                        length(extent(to_double(divided_bvh_->bounds())));
-    if (c.distance_tolerance > 0x1p-30 * (path + size) + 4 * proof_->rounding())
+    if (c.distance_tolerance > proof_->touch_tolerance(c.motion))
       return give_up(fmt::format("the triangles that touch at {:.9g} may be up to {:.3g} m apart",
                                  c.contact_time, c.distance_tolerance));
     if (c.contact_time - c.free_until > c.time_tolerance)

@@ -21,8 +21,8 @@ class CertificateChecker {
   using Reason = std::optional<std::string>;
 
   CertificateChecker(const Certificate& certificate, const TriangleMesh& a, const TriangleMesh& b,
-                     std::uint64_t max_tests)
-      : c_(certificate), a_(a), b_(b), max_tests_(max_tests) {}
+                     const CertificateCheckSettings& settings)
+      : c_(certificate), a_(a), b_(b), settings_(settings), max_tests_(settings.max_tests) {}
 
   CertificateCheck run() {
     Reason reason = check_inputs();
@@ -84,6 +84,7 @@ class CertificateChecker {
   Reason check_times(const ApartProof& proof) const {
     if (c_.claim == CertificateClaim::kFree)
       return c_.clearance >= 0 ? Reason() : "the clearance is negative";
+    if (Reason reason = check_tolerances(proof)) return reason;
     if (!(c_.free_until >= 0 && c_.free_until <= c_.contact_time && c_.contact_time <= 1))
       return "the times are not in order between 0 and 1";
     if (!(c_.contact_time - c_.free_until <= c_.time_tolerance))
@@ -102,6 +103,18 @@ class CertificateChecker {
           "the triangles that are said to touch at {} are up to {} metres apart, "
           "more than the tolerance, {}",
           c_.contact_time, distance, c_.distance_tolerance);
+    return {};
+  }
+
+  // A claim with tolerances that are large enough would say nothing.
+  Reason check_tolerances(const ApartProof& proof) const {
+    if (!(c_.time_tolerance <= settings_.time_tolerance))
+      return fmt::format("its tolerance of time is {}, and at most {} is accepted",
+                         c_.time_tolerance, settings_.time_tolerance);
+    const double most = settings_.distance_tolerance.value_or(proof.touch_tolerance(c_.motion));
+    if (!(c_.distance_tolerance <= most))
+      return fmt::format("its tolerance of distance is {} metres, and at most {} is accepted",
+                         c_.distance_tolerance, most);
     return {};
   }
 
@@ -203,6 +216,7 @@ class CertificateChecker {
 
   const Certificate& c_;
   const TriangleMesh &a_, &b_;
+  const CertificateCheckSettings& settings_;
   const std::uint64_t max_tests_;
   CertificateCheck result_{};
 };
@@ -210,8 +224,9 @@ class CertificateChecker {
 }  // namespace
 
 CertificateCheck check_certificate(const Certificate& certificate, const TriangleMesh& a,
-                                   const TriangleMesh& b, std::uint64_t max_tests) {
-  return CertificateChecker(certificate, a, b, max_tests).run();
+                                   const TriangleMesh& b,
+                                   const CertificateCheckSettings& settings) {
+  return CertificateChecker(certificate, a, b, settings).run();
 }
 
 }  // namespace isotact

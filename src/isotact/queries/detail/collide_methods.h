@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "isotact/field/models/brick_field.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/continuous_collide.h"
 #include "isotact/queries/depth/depth_directions.h"
@@ -107,6 +108,10 @@ bool can_be_exact(const Shape& a, const Shape& b, const ContinuousRequest& reque
 void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
                           const BodyMotion& motion_of_b, const ContinuousRequest& request,
                           ContinuousResult& result);
+
+// Metres. If a field's values are nowhere on a surface less than `least`, no point of the surface
+// has a smaller signed distance than the result. Distances below `band` are off by near_error.
+double bound_by_value(const BrickFieldHeader& header, double least);
 
 // How near the points of one shape come to the surface of the other, by its field.
 ApproachResult find_approach(const Shape& points, const Shape& field, const ShellMotion& motion,

@@ -34,15 +34,20 @@ bool can_be_exact(const Shape& shape);
 const ExactBody& exact_body(const Shape& shape);
 
 // Whether a point that is `distance` from the shape's triangles is inside of its body. The field
-// says so, unless the point is so near that cells decide; then the triangles do, by their winding
-// number.
+// says so, unless the point is so near that cells decide; then the winding number does. It is that
+// of the surface which the field is of, with the same rule for nested parts, so that both have one
+// sign: components that face inwards are turned over, and holes are closed (field/surface).
 bool is_inside(const Shape& shape, const Vec3& point, double distance);
 
 // Whether is_inside is what the field's bounds say, wherever they are of one sign.
 bool has_sided_field(const Shape& shape);
 
-// Whether the inside ends at triangles everywhere: no edge is open. Else it may end in mid-air,
-// where a hole is. Made on first use, once.
+// Whether there is an inside at all. The field of a random soup, or one that was asked to be
+// unsigned, is that of a shell, which is no part of the body.
+bool has_inside(const Shape& shape);
+
+// Whether there is an inside that ends at triangles everywhere: each edge is used as often in one
+// direction as in the other. Else it may end in mid-air, where a hole is. Made on first use, once.
 bool is_closed(const Shape& shape);
 
 // The corner that is highest along a direction, if it is higher than `known`, a corner as well.

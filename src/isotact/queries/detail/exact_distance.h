@@ -8,9 +8,7 @@
 
 namespace isotact::detail {
 
-// Both shapes can be exact (exact_body.h). `exact` of the result is false where the depth of an
-// overlap is not known exactly; then distance and contact are not set, and the caller finds them by
-// the field.
+// Both shapes can be exact (exact_body.h), or it throws Error.
 // `memory` is that of find_deepest (exact_depth.h), if it is given.
 DistanceResult compute_exact_distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                                       const Pose& world_from_b, const DistanceRequest& request,

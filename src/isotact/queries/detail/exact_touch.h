@@ -24,18 +24,19 @@ struct TouchBody {
 // Whether a plane lies between the convex hulls of the triangles. False if none is found.
 bool are_hulls_apart(const ExactBody& a, const ExactBody& b, const Pose& a_from_b);
 
+enum class TouchKind : std::uint8_t {
+  kFree,
+  kSurfaces,   // Triangles are as near as the margin: the witness is on both.
+  kContained,  // A part of one body is inside of the other one.
+};
+
 // Memory of a pair between calls. It changes how long a check takes, and the witness, but no
 // verdict.
 struct TouchScratch {
   Vec3 apart{};  // across the last plane between them, from A to B, in A's frame; or zero
   bool touched = false;
-  PairHint last{};  // the triangles that touched
-};
-
-enum class TouchKind : std::uint8_t {
-  kFree,
-  kSurfaces,   // Triangles are as near as the margin: the witness is on both.
-  kContained,  // A part of one body is inside of the other one.
+  PairHint last{};                    // the triangles that touched
+  TouchKind kind = TouchKind::kFree;  // found by the last check
 };
 
 struct Touch {

@@ -72,6 +72,14 @@ struct DepthMapKey {
   }
 };
 
+// The triangles whose winding number tells inside from outside: those of the surface that the field
+// is of, or the stored ones, if they say the same.
+struct BodySides {
+  WindingTree winding{};
+  NestedRule nested = NestedRule::kWinding;
+  bool has_inside = true;  // else the field is that of a shell
+};
+
 struct DepthSurface {
   DepthMesh mesh{};
   bool closed = false;
@@ -102,8 +110,8 @@ struct Shape::Data {
   MadeOnce<DepthMap> depth_map{};
   detail::RecentlyMade<detail::DepthMapKey, DepthMap> directed_maps{};
   MadeOnce<detail::ExactBody> exact{};
-  MadeOnce<WindingTree> winding{};
-  MadeOnce<bool> closed{};  // of the triangles
+  MadeOnce<detail::BodySides> sides{};
+  MadeOnce<bool> balanced{};  // the triangles as stored
 };
 
 struct ShapeAccess {

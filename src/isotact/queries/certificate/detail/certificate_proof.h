@@ -111,6 +111,10 @@ class ApartProof {
   // Metres: no less than the least distance at a time, by two triangles' near points.
   double bound_distance(std::uint32_t of_fixed, std::uint32_t of_divided, double time) const;
 
+  // Metres: triangles that touch are within this at the time of a contact, in all cases but those
+  // where rounding hides it: 2^-30 of paths and sizes, and four times rounding().
+  double touch_tolerance(const CertificateMotion& motion) const;
+
   double rounding() const { return rounding_; }  // metres, of differences of positions
   std::uint64_t tests() const { return tests_; }
 
