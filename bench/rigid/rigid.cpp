@@ -1,5 +1,6 @@
 // Promises of rigid worlds: nothing passes, momentum stays, and bodies bounce, slide, roll and spin
-// as they should; scenes end as they should, and bodies are not deep in each other. A broken promise is exit code 1.
+// as they should; scenes end as they should, and bodies are not deep in each other. A broken
+// promise is exit code 1.
 #include <string_view>
 
 #include "rigid_report.h"
@@ -11,9 +12,10 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {
-    {"throws", bench_throws}, {"balance", bench_balance}, {"references", bench_references},
-    {"scenes", bench_scenes}};
+constexpr Part kParts[] = {{"throws", bench_throws},
+                           {"balance", bench_balance},
+                           {"references", bench_references},
+                           {"scenes", bench_scenes}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("few throws, systems and scenes");

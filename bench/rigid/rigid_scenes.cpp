@@ -1,17 +1,16 @@
 // Scenes of the data folder and of the library: how deep bodies get by exact geometry, how scenes
 // end, and what a step costs; Bullet's own shapes and our plug-in beside.
 #include <algorithm>
-#include <cmath>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
 #include "isotact/adapters/bullet/scene_engine.h"
 
-#include "support/data_folder.h"
-
 #include "rigid_report.h"
 #include "scene_trial.h"
+#include "support/data_folder.h"
 
 namespace isotact::bench {
 namespace {
@@ -54,7 +53,7 @@ Scene hang_lever(Scene scene) {
 }
 
 struct Contender {
-  std::string name{};   // In tables.
+  std::string name{};  // In tables.
   std::string engine{};
   Of of = Of::kOurs;
 };
@@ -73,8 +72,8 @@ Trial try_scene(Scene scene, const Contender& contender, double step, const Expe
   scene.world.step = step;
   scene.engine = contender.engine;
   scene.narrow_phase = NarrowPhase::kPoints;
-  const double own = scene.seconds ? *scene.seconds
-                                   : static_cast<double>(step_count(scene)) * scene.world.step;
+  const double own =
+      scene.seconds ? *scene.seconds : static_cast<double>(step_count(scene)) * scene.world.step;
   scene.seconds = expected != nullptr && expected->seconds > 0 ? expected->seconds : own;
   if (options.check_steps) scene.frames_per_second = 1 / step;
   SceneRun run(scene, {.threads = {1},
@@ -158,8 +157,9 @@ class Trials {
                         {"allowed, %", Of::kOurs},
                         {"outcome", Of::kOurs},
                         {"found", Of::kOurs}},
-            .note = "Depths are parts of the smaller body's diagonal: of vertices and middles of "
-                    "edges of either mesh in the triangles of the other, at every frame."};
+            .note =
+                "Depths are parts of the smaller body's diagonal: of vertices and middles of "
+                "edges of either mesh in the triangles of the other, at every frame."};
   }
 
   void run(const std::string& name, Scene scene, const std::string& group) {
@@ -213,7 +213,9 @@ class Trials {
     table_.row({name, contender.name, 1e3 * step, trial.ms,
                 cell_if(contender.of == Of::kOurs, 100 * d.error), 100 * d.share,
                 cell_if(contender.of == Of::kOurs, 100 * d.beyond), 100 * allowed,
-                expected == nullptr ? "-" : trial.outcome.holds ? "right" : "WRONG",
+                expected == nullptr   ? "-"
+                : trial.outcome.holds ? "right"
+                                      : "WRONG",
                 trial.outcome.found},
                contender.of);
     Sums& sums = sums_[{contender.name, step}];
@@ -241,11 +243,12 @@ class Trials {
 
 void bench_scenes(const Options& options, Report& report) {
   std::vector<Named> scenes = find_scenes();
-  const bool data = std::any_of(scenes.begin(), scenes.end(),
-                                [](const Named& n) { return n.group == "data"; });
+  const bool data =
+      std::any_of(scenes.begin(), scenes.end(), [](const Named& n) { return n.group == "data"; });
   if (!data)
-    report.note("10_rigid_ipc is not in the folder that ISOTACT_DATA names: only the shipped "
-                "scenes are run.");
+    report.note(
+        "10_rigid_ipc is not in the folder that ISOTACT_DATA names: only the shipped "
+        "scenes are run.");
   Trials trials(options, report);
   for (const Named& named : scenes) {
     if (options.quick && named.name != "gears" && named.name != "nut_locked") continue;
@@ -254,7 +257,8 @@ void bench_scenes(const Options& options, Report& report) {
   trials.summarise();
   report.note(fmt::format(
       "Fields are refined until their stated error is {:.2g} per cent of the smallest body's "
-      "diagonal, up to {:.0f} MB each. Frames checked: {}. No times of rigid-ipc are printed, since "
+      "diagonal, up to {:.0f} MB each. Frames checked: {}. No times of rigid-ipc are printed, "
+      "since "
       "none could be taken from a source here.",
       100 * kMostError, 1e-6 * kFieldBytes, options.check_steps ? "every step" : "the scene's"));
 }

@@ -23,8 +23,8 @@ bool is_box(const TriangleMesh& mesh) {
   };
   return mesh.triangles.size() == 12 &&
          std::all_of(mesh.positions.begin(), mesh.positions.end(), [&](const Vec3f& p) {
-           return at_side(p.x, box.lower.x, box.upper.x) && at_side(p.y, box.lower.y, box.upper.y) &&
-                  at_side(p.z, box.lower.z, box.upper.z);
+           return at_side(p.x, box.lower.x, box.upper.x) &&
+                  at_side(p.y, box.lower.y, box.upper.y) && at_side(p.z, box.lower.z, box.upper.z);
          });
 }
 
@@ -78,8 +78,8 @@ class HullEngine final : public SceneEngine {
       const Aabbf box = bounds(mesh);
       b.part = std::make_unique<btBoxShape>(to_bullet(to_double(extent(box)) * 0.5));
       auto placed = std::make_unique<btCompoundShape>();
-      placed->addChildShape(
-          to_bullet(body_from_mesh * Pose{{}, to_double(center(box))}), b.part.get());
+      placed->addChildShape(to_bullet(body_from_mesh * Pose{{}, to_double(center(box))}),
+                            b.part.get());
       b.shape = std::move(placed);
       return;
     }

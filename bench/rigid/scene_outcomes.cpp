@@ -24,9 +24,7 @@ const Pose& end_of(const SceneRun& run, std::size_t k) {
 bool moves(const SceneRun& run, std::size_t k) {
   return run.scene().bodies[k].kind == BodyKind::kDynamic;
 }
-std::string name_of(const SceneRun& run, std::size_t k) {
-  return std::string(run.body_name(k));
-}
+std::string name_of(const SceneRun& run, std::size_t k) { return std::string(run.body_name(k)); }
 Aabb box_of(const SceneRun& run, std::size_t k) {
   const Aabbf b = bounds(run.replay().meshes[*run.replay().bodies[k].mesh]);
   return {to_double(b.lower), to_double(b.upper)};
@@ -85,8 +83,8 @@ bool are_linked(const Ring& a, const Pose& world_from_a, const Ring& b, const Po
   const auto corner = [&](int i) {
     const double angle = 2 * kPi * i / kCorners;
     const double side = std::cos(angle) >= 0 ? a.half : -a.half;
-    const Vec3 p = a.axes[0] * (side + a.radius * std::cos(angle)) +
-                   a.axes[1] * (a.radius * std::sin(angle));
+    const Vec3 p =
+        a.axes[0] * (side + a.radius * std::cos(angle)) + a.axes[1] * (a.radius * std::sin(angle));
     return transform_point(b_from_a, p);
   };
   bool linked = false;
@@ -129,8 +127,8 @@ Outcome judge_anchor(const SceneRun& run) {
     const double before = length(start_of(run, a).translation - start_of(run, b).translation);
     const double now = length(end_of(run, a).translation - end_of(run, b).translation);
     if (now <= before + play + (a == 0 ? 4 : 0)) continue;
-    outcome.found = fmt::format("{} is {:.3g} m from {}; {}", name_of(run, b), now,
-                                name_of(run, a), outcome.found);
+    outcome.found = fmt::format("{} is {:.3g} m from {}; {}", name_of(run, b), now, name_of(run, a),
+                                outcome.found);
     outcome.holds = false;
   }
   return outcome;
@@ -211,8 +209,8 @@ Outcome judge_bolt(const SceneRun& run) {
   const double sunk = -end_of(run, 1).translation.y, turns = -turned_about_y(run, 1) / (2 * kPi);
   const double off = std::abs(sunk - kPitch * turns);
   return {sunk > 0.05 && off < 0.1 * kPitch,
-          fmt::format("{:.3g} turns, sunk by {:.3g} mm, {:.2g} mm off the thread", turns, 1e3 * sunk,
-                      1e3 * off)};
+          fmt::format("{:.3g} turns, sunk by {:.3g} mm, {:.2g} mm off the thread", turns,
+                      1e3 * sunk, 1e3 * off)};
 }
 // The nut of the library: 2 mm per turn. The nut may have left the thread's end.
 Outcome judge_nut(const SceneRun& run) {
@@ -252,8 +250,8 @@ Outcome judge_oloid(const SceneRun& run) {
 }
 
 // The bat turns at 36 rad/s and meets the ball, a thousandth of its mass, at 0.335 m from its
-// middle: at 12 m/s. Without friction and bounce the ball slides out along it to its end at 0.432 m,
-// and is never faster than there: 36 sqrt(2 * 0.432^2 - 0.335^2) = 18.4 m/s.
+// middle: at 12 m/s. Without friction and bounce the ball slides out along it to its end at 0.432
+// m, and is never faster than there: 36 sqrt(2 * 0.432^2 - 0.335^2) = 18.4 m/s.
 Outcome judge_bat(const SceneRun& run) {
   const Vec3 v = velocity(run.world().body(1));
   const double speed = length(v);
@@ -300,8 +298,7 @@ Outcome judge_funnel(const SceneRun& run) {
     else if (std::max(std::abs(p.x), std::abs(p.z)) < p.y + 5)
       ++inside;
   }
-  return {inside == count,
-          fmt::format("{} of {} in the cone, {} above it", inside, count, above)};
+  return {inside == count, fmt::format("{} of {} in the cone, {} above it", inside, count, above)};
 }
 
 // Everything that moves ends above the ground and within a radius of the middle.
@@ -323,8 +320,8 @@ Outcome judge_bullet(const SceneRun& run) {
   bool passed = false;
   for (const ReplayFrame& frame : run.replay().frames) {
     const Vec3 in_plate = transform_point(inverse(frame.poses[2]), frame.poses[3].translation);
-    passed = passed || (in_plate.x > 0.002 && std::abs(in_plate.y) < 0.2 &&
-                        std::abs(in_plate.z) < 0.15);
+    passed =
+        passed || (in_plate.x > 0.002 && std::abs(in_plate.y) < 0.2 && std::abs(in_plate.z) < 0.15);
   }
   return {!passed, passed ? "behind the plate" : "before the plate"};
 }
@@ -347,9 +344,9 @@ Outcome judge_axis(const SceneRun& run) {
     }
     lowest = frame.poses[0].translation.y;
   }
-  return {deepest < 0.05,
-          deepest == 0 ? fmt::format("{} at the end", lowest > -1 ? "stands" : "slid off")
-                       : fmt::format("{:.2g} m inside at {:.3g} s", deepest, time)};
+  return {deepest < 0.05, deepest == 0
+                              ? fmt::format("{} at the end", lowest > -1 ? "stands" : "slid off")
+                              : fmt::format("{:.2g} m inside at {:.3g} s", deepest, time)};
 }
 
 constexpr Expectation kExpectations[] = {

@@ -19,8 +19,7 @@ bool is_open(const TriangleMesh& mesh) {
   double area = 0;
   for (const Triangle& t : mesh.triangles) {
     const Vec3 a = to_double(mesh.positions[t[0]]);
-    const Vec3 n =
-        cross(to_double(mesh.positions[t[1]]) - a, to_double(mesh.positions[t[2]]) - a);
+    const Vec3 n = cross(to_double(mesh.positions[t[1]]) - a, to_double(mesh.positions[t[2]]) - a);
     sum += n;
     area += length(n);
   }
@@ -49,8 +48,8 @@ CheckedScene make_checked(const SceneRun& run) {
             std::visit([](const auto& f) { return AnalyticSolid(f); }, *formula),
             replay.bodies[k].is_endless ? TriangleMesh{} : mesh);
       else if (!solid)
-        solid = std::make_shared<Solid>(
-            shape.sign == SignMethod::kUnsigned ? Solid::sheet(mesh) : Solid(mesh));
+        solid = std::make_shared<Solid>(shape.sign == SignMethod::kUnsigned ? Solid::sheet(mesh)
+                                                                            : Solid(mesh));
       b.solid = solid;
       checked.smallest = std::min(checked.smallest, solid->diagonal());
       const Shape& in_world = *run.world().body_settings(static_cast<BodyId>(k)).shape;
@@ -62,8 +61,8 @@ CheckedScene make_checked(const SceneRun& run) {
   }
   for (const SceneJoint& joint : scene.joints)
     if (!joint.may_touch)
-      checked.ignored.insert(std::minmax(static_cast<std::uint32_t>(joint.a),
-                                         static_cast<std::uint32_t>(joint.b)));
+      checked.ignored.insert(
+          std::minmax(static_cast<std::uint32_t>(joint.a), static_cast<std::uint32_t>(joint.b)));
   return checked;
 }
 

@@ -19,9 +19,9 @@ namespace isotact::bench {
 // The bodies of a scene for the independent check, and the bounds of their fields' errors.
 struct CheckedScene {
   std::vector<exact_depth::Body> bodies{};
-  std::vector<double> field_errors{};  // Metres, per body; 0 for formulas.
+  std::vector<double> field_errors{};                           // Metres, per body; 0 for formulas.
   std::set<std::pair<std::uint32_t, std::uint32_t>> ignored{};  // Jointed pairs.
-  double smallest = 0;                                           // Metres: the least diagonal.
+  double smallest = 0;                                          // Metres: the least diagonal.
 };
 
 // What the deepest pair of a run was.

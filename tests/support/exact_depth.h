@@ -67,8 +67,7 @@ class Solid {
     }
     std::set<std::pair<std::uint32_t, std::uint32_t>> edges;
     for (const Triangle& t : mesh.triangles)
-      for (std::size_t i = 0; i < 3; ++i)
-        edges.insert(std::minmax(t[i], t[(i + 1) % 3]));
+      for (std::size_t i = 0; i < 3; ++i) edges.insert(std::minmax(t[i], t[(i + 1) % 3]));
     for (const auto& [a, b] : edges) samples_.push_back((samples_[a] + samples_[b]) * 0.5);
     if (!mesh.positions.empty()) diagonal_ = length(extent(box_));
   }
@@ -77,7 +76,8 @@ class Solid {
     if (near.triangle == kNoTriangle || near.feature != TriangleFeature::kFace) return 0;
     const Triangle& t = mesh_.triangles[near.triangle];
     const Vec3 a = to_double(mesh_.positions[t[0]]);
-    const Vec3 n = cross(to_double(mesh_.positions[t[1]]) - a, to_double(mesh_.positions[t[2]]) - a);
+    const Vec3 n =
+        cross(to_double(mesh_.positions[t[1]]) - a, to_double(mesh_.positions[t[2]]) - a);
     return dot(point - a, n) * dot(from - a, n) < 0 ? static_cast<double>(near.distance) : 0;
   }
 

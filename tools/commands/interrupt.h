@@ -33,7 +33,8 @@ class Interrupt {
     return flag;
   }
 
-  struct sigaction before_interrupt_ {}, before_end_{};
+  struct sigaction before_interrupt_ {
+  }, before_end_{};
 };
 
 // Ends the verb with exit code 130, as a shell reports Ctrl-C.

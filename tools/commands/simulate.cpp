@@ -13,8 +13,8 @@
 #include "isotact/scene/run/run.h"
 
 #include "command.h"
-#include "interrupt.h"
 #include "input/scene_engines.h"
+#include "interrupt.h"
 #include "page/run_page.h"
 #include "picture/animation.h"
 #include "picture/picture_output.h"

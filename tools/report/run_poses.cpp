@@ -51,8 +51,8 @@ void append_csv(std::span<const Row> rows, const SceneRun& run, const AppendByte
 // NumPy's format, version 1: the header is padded to a whole number of 64 bytes.
 std::string npy_header(std::uint64_t rows) {
   static_assert(std::endian::native == std::endian::little);
-  std::string header =
-      fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", rows, kColumns);
+  std::string header = fmt::format(
+      "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", rows, kColumns);
   constexpr std::size_t kBefore = 10, kBlock = 64;
   header.append(kBlock - (kBefore + header.size() + 1) % kBlock, ' ');
   header += '\n';

@@ -1,5 +1,7 @@
 // The independent check of depth, which the benchmark of scenes uses, on cases with known answers;
 // and by it, how deep bodies of a small scene get.
+#include "support/exact_depth.h"
+
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -7,7 +9,6 @@
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/scene/run/run.h"
 
-#include "support/exact_depth.h"
 #include "support/small_meshes.h"
 
 namespace isotact {
@@ -79,9 +80,9 @@ TEST(ExactDepth, OfSheetsIsWhatIsBeyond) {
   }
 }
 
-// Formulas have no cells: what is found is what the contacts allow. Two boxes on each other, and one
-// that falls onto an edge. (At steps of 10 ms bodies of a few centimetres get deeper than this: the
-// benchmark counts them.)
+// Formulas have no cells: what is found is what the contacts allow. Two boxes on each other, and
+// one that falls onto an edge. (At steps of 10 ms bodies of a few centimetres get deeper than this:
+// the benchmark counts them.)
 TEST(ExactDepth, BodiesOfASceneStayOutOfEachOther) {
   const char* text = R"({
     "isotact_scene": 1,
@@ -106,10 +107,10 @@ TEST(ExactDepth, BodiesOfASceneStayOutOfEachOther) {
       const AnalyticSolid solid =
           std::visit([](const auto& f) { return AnalyticSolid(f); },
                      std::get<SceneField>(scene.shapes[*scene.bodies[k].shape].source));
-      bodies.push_back({std::make_shared<Solid>(
-                            solid, k == 0 ? TriangleMesh{}
-                                          : run.replay().meshes[*scene.bodies[k].shape]),
-                        k > 0});
+      bodies.push_back(
+          {std::make_shared<Solid>(
+               solid, k == 0 ? TriangleMesh{} : run.replay().meshes[*scene.bodies[k].shape]),
+           k > 0});
     }
     std::size_t touching = 0;
     for (const ReplayFrame& frame : run.replay().frames)

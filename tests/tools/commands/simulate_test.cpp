@@ -108,7 +108,8 @@ TEST_F(SimulateVerb, TakesAssets) {
 TEST_F(SimulateVerb, MeshesTakeASizeOrAScale) {
   const auto width = [&](const std::string& keys) {
     write("sized.json", R"({"isotact_scene": 1, "run": {"steps": 1}, "bodies": [{"name": "part",
-      "shape": {"mesh": "part.obj", "resolution": 16, "points": 60)" + keys + "}}]}");
+      "shape": {"mesh": "part.obj", "resolution": 16, "points": 60)" +
+                            keys + "}}]}");
     run_json({"simulate", "sized.json", "-o", "sized.glb"});
     const Json bounds = run_json({"info", "sized.glb"})["bounds"];
     return bounds["max"][0].get<double>() - bounds["min"][0].get<double>();
@@ -156,7 +157,8 @@ TEST_F(SimulateVerb, WritesPosesAndVelocities) {
   std::string text = kDrop;
   text.replace(text.find("\"stone\""), 7, "\"a, \\\"stone\\\"\"");
   write("named.json", text);
-  run_json({"simulate", "named.json", "--steps", "4", "--poses", "run.csv", "--save", "run.snapshot"});
+  run_json(
+      {"simulate", "named.json", "--steps", "4", "--poses", "run.csv", "--save", "run.snapshot"});
   std::istringstream csv(text_of("run.csv"));
   std::string line, last;
   std::getline(csv, line);
@@ -192,14 +194,15 @@ TEST_F(SimulateVerb, WritesPosesAndVelocities) {
     EXPECT_EQ(std::stod(field), row[c]) << c;
   }
   // The rest of a run begins with the state that was saved.
-  run_json({"simulate", "named.json", "--resume", "run.snapshot", "--steps", "1", "--poses", "rest.csv"});
+  run_json({"simulate", "named.json", "--resume", "run.snapshot", "--steps", "1", "--poses",
+            "rest.csv"});
   EXPECT_NE(text_of("rest.csv").find("\n" + last + "\n"), std::string::npos);
   EXPECT_EQ(run({"simulate", "drop.json", "--poses", "run.txt"}).exit_code, 2);
   EXPECT_EQ(run({"simulate", "drop.json", "--poses", "none/run.csv"}).exit_code, 1);
 }
 
-// A run of minutes, ended after some steps as by Ctrl-C: what it wrote is whole, and it goes on from
-// the snapshot.
+// A run of minutes, ended after some steps as by Ctrl-C: what it wrote is whole, and it goes on
+// from the snapshot.
 TEST_F(SimulateVerb, WritesWhatThereIsWhenInterrupted) {
   for (const char* signal : {"INT", "TERM"}) {
     // It waits until the program catches the signal.

@@ -104,8 +104,9 @@ LoadedShape load_mesh_file(const MeshFile& file, const SceneShape& s, Threads th
     return cook(read_file_mesh(file, warnings), s, threads, warnings);
   }
   if (file.size || file.scale != 1)
-    throw Error({.file = file.path.string()}, "is an asset, which has its size: leave out 'size' "
-                                              "and 'scale', or name the mesh");
+    throw Error({.file = file.path.string()},
+                "is an asset, which has its size: leave out 'size' "
+                "and 'scale', or name the mesh");
   LoadReport report;
   LoadSettings settings = settings_of(s, threads, report);
   settings.unit = file.unit;
