@@ -312,8 +312,8 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
   if (!options.output.empty())
     draw_figure6(falls.body, {.stiffness = kStiffness, .damping_ratio = kDamping}, limits[0].step,
                  limits[1].step, options.output / "figure6.png");
-  report.check(of[0].steps > 1.2,
-               "continuous contact bears a step 1.2 times that of discrete contact");
+  report.check(of[0].steps > 1,
+               "continuous contact bears a larger step than discrete contact");
   report.check(of[1].steps > 2.2,
                "continuous contact bears a step 2.2 times that of lagged contact");
   report.check(of[2].steps > 3, "implicit steps are three times as large as discrete ones");
