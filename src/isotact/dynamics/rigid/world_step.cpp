@@ -335,7 +335,8 @@ double energy_at_start(const RoleContext& c) {
       .energy;
 }
 
-RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
+// Returns nothing if no point is in contact.
+std::optional<RoleImpulse> look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -368,7 +369,7 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
                         c.shell.step, c.field.step, c.settings.step, pair.push.place};
-  const RoleImpulse result = compute_impulse(c, input, sticks);
+  std::optional<RoleImpulse> result = compute_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
   return result;
 }
@@ -469,8 +470,13 @@ void World::State::look_at_pair(PairState& pair) const {
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
-    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, role);
-    add_role(r, role == 0 ? 1 : -1, pair, response);
+    if (const auto r = look_at_role({shell, field, settings, forces}, pair, role))
+      add_role(*r, role == 0 ? 1 : -1, pair, response);
+  }
+  if (pair.points == 0) {
+    pair.push.stored = std::min(pair.push.stored, energy_before);
+    pair.touches = false;
+    return;
   }
   // They give back what springs hold at most: those of the end, or those of the beginning, which
   // this step's impulse is still to give. Springs that bodies enter within a step have not taken
