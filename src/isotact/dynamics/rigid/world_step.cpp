@@ -446,15 +446,6 @@ Twist twist_at(const WorldBody& b, const Vec3& place) {
 void World::State::look_at_pair(PairState& pair) const {
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
   const bool roles[2] = {a.has_points() && b.has_field(), b.has_points() && a.has_field()};
-  ForceSettings forces = settings.forces;
-  forces.material = material_of(pair.pair);
-  // Both surfaces are sampled: each carries half.
-  if (roles[0] && roles[1]) {
-    forces.material.stiffness *= 0.5;
-    forces.material.damping *= 0.5;
-    forces.material.stick_stiffness *= 0.5;
-    forces.material.stick_damping *= 0.5;
-  }
   pair.push = {.a = pair.pair.a, .b = pair.pair.b, .stored = pair.push.stored};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
@@ -465,8 +456,24 @@ void World::State::look_at_pair(PairState& pair) const {
     pair.push.stored = 0;
     return;
   }
-  ContactResponse response;
   if (!pair.touched) pair.push.stored = 0;
+  const bool is_straight = settings.motion == MotionModel::kStraight;
+  if (is_straight && detail::stays_clear(pair.clearance, a, b)) {
+    for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
+    pair.push.stored = std::min(pair.push.stored, energy_before);
+    pair.touches = false;
+    return;
+  }
+  ForceSettings forces = settings.forces;
+  forces.material = material_of(pair.pair);
+  // Both surfaces are sampled: each carries half.
+  if (roles[0] && roles[1]) {
+    forces.material.stiffness *= 0.5;
+    forces.material.damping *= 0.5;
+    forces.material.stick_stiffness *= 0.5;
+    forces.material.stick_damping *= 0.5;
+  }
+  ContactResponse response;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
@@ -476,6 +483,7 @@ void World::State::look_at_pair(PairState& pair) const {
   if (pair.points == 0) {
     pair.push.stored = std::min(pair.push.stored, energy_before);
     pair.touches = false;
+    if (is_straight) detail::note_clearance(pair, a, b, roles[0], roles[1]);
     return;
   }
   // They give back what springs hold at most: those of the end, or those of the beginning, which
@@ -542,18 +550,6 @@ void World::State::list_contacts() {
     report.contacts += p.touches ? 1U : 0U;
   }
   report.energies = energies();
-}
-
-Energies World::State::energies() const {
-  Energies e;
-  for (const WorldBody& b : bodies) {
-    if (!b.is_dynamic()) continue;
-    e.kinetic += kinetic_energy(b.body);
-    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
-  }
-  const bool implicit = settings.solve == ForceSolve::kImplicit;
-  for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
-  return e;
 }
 
 // A body that is nowhere, with which no query can do anything. It is told of.
