@@ -58,4 +58,52 @@ void World::find_contact_paths(const BodyPair& pair, std::size_t most,
   if (of_b) add_role_paths(b, a, model, share, paths);
 }
 
+// ---- pairs without contact ----
+
+namespace detail {
+namespace {
+
+// Returns a bound of the motion of any point of either body in the frame of the other, from the
+// clearance to one of the poses of the step. A turn by the angle t changes a quaternion by
+// 2 sin(t / 4), and t is at most 2.1 times that if it is below 1.
+double bound_move(const Clearance& from, const WorldBody& a, const WorldBody& b, bool to_end) {
+  const double apart = length(from.centers[0] - from.centers[1]);
+  double move = 0, turn = 0, reach = 0, furthest = 0;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const WorldBody& w = k == 0 ? a : b;
+    const Quat& q = (to_end ? w.step.motion.to : w.step.motion.from).rotation;
+    const Quat& old = from.rotations[k];
+    const Vec3& center = to_end ? w.step.center_to : w.step.center_from;
+    const Vec3 axis = Vec3{q.x, q.y, q.z} - Vec3{old.x, old.y, old.z};
+    const double change = std::sqrt(length_sq(axis) + (q.w - old.w) * (q.w - old.w));
+    if (!(change < 1)) return std::numeric_limits<double>::infinity();
+    move += length(center - from.centers[k]);
+    turn += 2.1 * change;
+    furthest = std::max(furthest, length(center));
+    if (w.has_points() && std::isfinite(w.ball_radius))
+      reach = std::max(reach, length(w.ball_center - w.body.mass.center) + w.ball_radius);
+  }
+  constexpr double kRounding = 1e-12;
+  return move + turn * (apart + reach) + kRounding * (furthest + reach);
+}
+
+}  // namespace
+
+bool stays_clear(const Clearance& c, const WorldBody& a, const WorldBody& b) {
+  return c.free_move > 0 && bound_move(c, a, b, false) < c.free_move &&
+         bound_move(c, a, b, true) < c.free_move;
+}
+
+void note_clearance(PairState& pair, const WorldBody& a, const WorldBody& b, bool points_of_a,
+                    bool points_of_b) {
+  Clearance& c = pair.clearance;
+  c = {.free_move = std::numeric_limits<double>::infinity(),
+       .centers = {a.step.center_to, b.step.center_to},
+       .rotations = {a.step.motion.to.rotation, b.step.motion.to.rotation}};
+  if (points_of_a) c.free_move = std::min(c.free_move, pair.memory[0].compute_free_move());
+  if (points_of_b) c.free_move = std::min(c.free_move, pair.memory[1].compute_free_move());
+}
+
+}  // namespace detail
+
 }  // namespace isotact

@@ -24,16 +24,26 @@ constexpr double kSlideChange = 0.05;  // A larger change of friction needs anot
 constexpr double kRattle = 0.5;  // Below this affordable share of a push, contacts only brake.
 constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
 
-Vector6 to_vector(const Vec3& a, const Vec3& b) {
-  return (Vector6() << a.x, a.y, a.z, b.x, b.y, b.z).finished();
-}
 template <typename V>
 V from_vector(const Eigen::VectorXd& v, std::size_t body) {
   const auto k = static_cast<Eigen::Index>(6 * body);
   return {{v[k], v[k + 1], v[k + 2]}, {v[k + 3], v[k + 4], v[k + 5]}};
 }
 void add_to(Eigen::VectorXd& v, std::size_t body, const Wrench& w) {
-  v.segment<6>(static_cast<Eigen::Index>(6 * body)) += to_vector(w.linear, w.angular);
+  double* const at = v.data() + 6 * body;
+  at[0] += w.linear.x;
+  at[1] += w.linear.y;
+  at[2] += w.linear.z;
+  at[3] += w.angular.x;
+  at[4] += w.angular.y;
+  at[5] += w.angular.z;
+}
+// The six values of a body, 16-byte aligned as the whole vector is.
+Eigen::Map<const Vector6, Eigen::Aligned16> segment(const Eigen::VectorXd& v, std::size_t body) {
+  return Eigen::Map<const Vector6, Eigen::Aligned16>(v.data() + 6 * body);
+}
+Eigen::Map<Vector6, Eigen::Aligned16> segment(Eigen::VectorXd& v, std::size_t body) {
+  return Eigen::Map<Vector6, Eigen::Aligned16>(v.data() + 6 * body);
 }
 Eigen::Matrix3d to_eigen(const Mat3& m) {
   Eigen::Matrix3d e;
@@ -89,6 +99,12 @@ ImpulseResult mix(const ImpulseResult& a, const ImpulseResult& b, double share) 
   m.twists += (b.twists - a.twists) * share;
   return m;
 }
+
+// Block of the matrix between two bodies of the island, with the sign reversed.
+struct Coupling {
+  std::size_t a = 0, b = 0;
+  Matrix6 block{};
+};
 
 enum class PushRule : std::uint8_t {
   kFull,
@@ -171,7 +187,7 @@ class Island {
     result.joints.resize(rows_.size(), 0);
     for (int round = 1;; ++round) {
       factorize();
-      result.twists = solve_matrix(compute_right_side());
+      result.twists = solve_matrix(compute_right_side(), result.twists);
       if (!rows_.empty()) result.joints = hold_joints(p, rows_, result.twists);
       if (rule == PushRule::kNone || round == kMaxContactRounds ||
           !update_links(result.twists, round))
@@ -242,12 +258,9 @@ class Island {
   // ---- the matrix M + H ----
 
   void factorize() {
-    const bool dense = size() <= kDenseBodies;
     diagonal_.resize(size());
     for (std::size_t k = 0; k < size(); ++k) diagonal_[k] = to_eigen(masses_[k]);
-    const auto n = static_cast<Eigen::Index>(6 * size());
-    Eigen::MatrixXd all;
-    if (dense) all = Eigen::MatrixXd::Zero(n, n);
+    couplings_.clear();
     for (ContactLink& link : links_) {
       if (!link.acts) continue;
       link.response = link.contact->response;
@@ -259,65 +272,83 @@ class Island {
         t[k] = move_matrix(link.arm[k]);
         diagonal_[link.body[k]] += t[k].transpose() * h * t[k];
       }
-      if (!dense || link.body[0] == kNoBody || link.body[1] == kNoBody) continue;
-      const Matrix6 cross = t[0].transpose() * h * t[1];
-      const auto a = static_cast<Eigen::Index>(6 * link.body[0]);
-      const auto b = static_cast<Eigen::Index>(6 * link.body[1]);
-      all.block<6, 6>(a, b) -= cross;
-      all.block<6, 6>(b, a) -= cross.transpose();
+      if (link.body[0] != kNoBody && link.body[1] != kNoBody)
+        couplings_.push_back({link.body[0], link.body[1], t[0].transpose() * h * t[1]});
     }
-    if (dense) {
-      for (std::size_t k = 0; k < size(); ++k) {
-        const auto at = static_cast<Eigen::Index>(6 * k);
-        all.block<6, 6>(at, at) = diagonal_[k];
-      }
-      dense_.compute(all);
-      return;
-    }
-    factors_.clear();
-    for (const Matrix6& d : diagonal_) factors_.emplace_back(d);
+    if (size() <= kDenseBodies)
+      factorize_dense();
+    else
+      scale_blocks();
   }
-
-  Eigen::VectorXd multiply(const Eigen::VectorXd& x) const {
-    Eigen::VectorXd y = Eigen::VectorXd::Zero(x.size());
-    for (std::size_t k = 0; k < size(); ++k) add_to(y, k, masses_[k] * from_vector<Twist>(x, k));
-    for (const ContactLink& link : links_) {
-      if (!link.acts) continue;
-      ContactLink moving = link;
-      moving.known = {};
-      add_wrench(link, link.response * slip(moving, x), y);
+  void factorize_dense() {
+    const auto n = static_cast<Eigen::Index>(6 * size());
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(n, n);
+    for (const Coupling& c : couplings_) {
+      const auto i = static_cast<Eigen::Index>(6 * c.a), k = static_cast<Eigen::Index>(6 * c.b);
+      all.block<6, 6>(i, k) -= c.block;
+      all.block<6, 6>(k, i) -= c.block.transpose();
     }
-    return y;
-  }
-  Eigen::VectorXd divide_by_diagonal(const Eigen::VectorXd& x) const {
-    Eigen::VectorXd y(x.size());
     for (std::size_t k = 0; k < size(); ++k) {
       const auto at = static_cast<Eigen::Index>(6 * k);
-      y.segment<6>(at) = factors_[k].solve(x.segment<6>(at));
+      all.block<6, 6>(at, at) = diagonal_[k];
     }
-    return y;
+    dense_.compute(all);
+  }
+  // With the factors D = L L' of the blocks of single bodies, the matrix becomes L (1 - N) L'.
+  // Conjugate gradients for 1 - N are those for the matrix with the preconditioner D.
+  void scale_blocks() {
+    for (Matrix6& d : diagonal_) {
+      const Eigen::LLT<Matrix6> factor(d);
+      d.setIdentity();
+      factor.matrixL().solveInPlace(d);
+    }
+    for (Coupling& c : couplings_) {
+      const Matrix6 half = c.block * diagonal_[c.b].transpose();
+      c.block.noalias() = diagonal_[c.a] * half;
+    }
   }
 
-  Eigen::VectorXd solve_matrix(const Eigen::VectorXd& right) const {
+  // y = x - N x
+  void multiply(const Eigen::VectorXd& x, Eigen::VectorXd& y) const {
+    y = x;
+    for (const Coupling& c : couplings_) {
+      segment(y, c.a).noalias() -= c.block * segment(x, c.b);
+      segment(y, c.b).noalias() -= c.block.transpose() * segment(x, c.a);
+    }
+  }
+
+  // `guess`: a solution of a similar problem, or empty.
+  Eigen::VectorXd solve_matrix(const Eigen::VectorXd& right,
+                               const Eigen::VectorXd& guess = {}) const {
     if (size() <= kDenseBodies) return dense_.solve(right);
-    // Conjugate gradients, preconditioned by the blocks of single bodies.
-    Eigen::VectorXd x = divide_by_diagonal(right), r = right - multiply(x);
-    Eigen::VectorXd z = divide_by_diagonal(r), direction = z;
-    double size = r.dot(z);
-    const double enough = kResidual * kResidual * right.dot(divide_by_diagonal(right));
-    for (int i = 0; i < kMaxIterations && size > enough; ++i) {
-      const Eigen::VectorXd image = multiply(direction);
+    Eigen::VectorXd scaled(right.size()), image(right.size());
+    for (std::size_t k = 0; k < size(); ++k)
+      segment(scaled, k).noalias() = diagonal_[k] * segment(right, k);
+    Eigen::VectorXd x = scaled;
+    if (guess.size() == right.size())
+      for (std::size_t k = 0; k < size(); ++k) {
+        Vector6 at = segment(guess, k);
+        diagonal_[k].transpose().triangularView<Eigen::Upper>().solveInPlace(at);
+        segment(x, k) = at;
+      }
+    multiply(x, image);
+    Eigen::VectorXd r = scaled - image, direction = r;
+    double size_sq = r.squaredNorm();
+    const double enough = kResidual * kResidual * scaled.squaredNorm();
+    for (int i = 0; i < kMaxIterations && size_sq > enough; ++i) {
+      multiply(direction, image);
       const double curvature = direction.dot(image);
       if (!(curvature > 0)) break;
-      const double length = size / curvature;
+      const double length = size_sq / curvature;
       x += length * direction;
       r -= length * image;
-      z = divide_by_diagonal(r);
-      const double next_size = r.dot(z);
-      direction = z + next_size / size * direction;
-      size = next_size;
+      const double next_sq = r.squaredNorm();
+      direction = r + next_sq / size_sq * direction;
+      size_sq = next_sq;
     }
-    return x;
+    for (std::size_t k = 0; k < size(); ++k)
+      segment(image, k).noalias() = diagonal_[k].transpose() * segment(x, k);
+    return image;
   }
 
   // ---- joints, and contacts that begin or stop to push ----
@@ -460,9 +491,9 @@ class Island {
   std::vector<SpatialMatrix> masses_;
   std::vector<Wrench> momenta_;
   std::vector<ContactLink> links_;
-  std::vector<Matrix6> diagonal_;
+  std::vector<Matrix6> diagonal_;  // Blocks of bodies; for large islands the inverses of L.
+  std::vector<Coupling> couplings_;
   Eigen::LLT<Eigen::MatrixXd> dense_;
-  std::vector<Eigen::LLT<Matrix6>> factors_;
 };
 
 // Returns, for each body, the lowest index of the bodies that contacts and joints connect it with.

@@ -263,6 +263,18 @@ std::span<const PairContact> World::contacts() const { return state_->contacts; 
 const std::optional<Trouble>& World::trouble() const { return state_->trouble; }
 Energies World::energies() const { return state_->energies(); }
 
+Energies World::State::energies() const {
+  Energies e;
+  for (const WorldBody& b : bodies) {
+    if (!b.is_dynamic()) continue;
+    e.kinetic += kinetic_energy(b.body);
+    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
+  }
+  const bool implicit = settings.solve != ForceSolve::kExplicit;
+  for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
+  return e;
+}
+
 // ---- snapshots ----------------------------------------------------------------------------------
 
 namespace {

@@ -265,7 +265,8 @@ double find_touching(const PointSphereTree& tree, const SweptResults& swept) {
   return sum;
 }
 
-RoleImpulse look_at_role(RoleContext c, PairState& pair, std::size_t role) {
+// Returns nothing if no point is in contact.
+std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -303,7 +304,7 @@ RoleImpulse look_at_role(RoleContext c, PairState& pair, std::size_t role) {
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
                         c.shell.step, c.field.step, c.settings.step, pair.push.place};
-  const RoleImpulse result = compute_impulse(c, input, sticks);
+  std::optional<RoleImpulse> result = compute_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
   return result;
 }
@@ -381,15 +382,6 @@ Twist twist_at(const WorldBody& b, const Vec3& place) {
 void World::State::look_at_pair(PairState& pair) const {
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
   const bool roles[2] = {a.has_points() && b.has_field(), b.has_points() && a.has_field()};
-  ForceSettings forces = settings.forces;
-  forces.material = material_of(pair.pair);
-  // Both surfaces are sampled: each carries half.
-  if (roles[0] && roles[1]) {
-    forces.material.stiffness *= 0.5;
-    forces.material.damping *= 0.5;
-    forces.material.stick_stiffness *= 0.5;
-    forces.material.stick_damping *= 0.5;
-  }
   pair.push = {.a = pair.pair.a, .b = pair.pair.b, .stored = pair.push.stored};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
@@ -400,14 +392,41 @@ void World::State::look_at_pair(PairState& pair) const {
     pair.push.stored = 0;
     return;
   }
-  ContactResponse response;
   if (!pair.touched) pair.push.stored = 0;
+  const auto note_free = [&] {
+    pair.touches = false;
+    if (settings.solve == ForceSolve::kStep)
+      pair.own.response = {};
+    else
+      pair.push.stored = std::min(pair.push.stored, energy_before);
+  };
+  const bool is_straight = settings.motion == MotionModel::kStraight;
+  if (is_straight && detail::stays_clear(pair.clearance, a, b)) {
+    for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
+    note_free();
+    return;
+  }
+  ForceSettings forces = settings.forces;
+  forces.material = material_of(pair.pair);
+  // Both surfaces are sampled: each carries half.
+  if (roles[0] && roles[1]) {
+    forces.material.stiffness *= 0.5;
+    forces.material.damping *= 0.5;
+    forces.material.stick_stiffness *= 0.5;
+    forces.material.stick_damping *= 0.5;
+  }
+  ContactResponse response;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
-    const RoleImpulse r =
-        look_at_role({shell, field, settings, forces, roles[0] && roles[1] ? 2 : 1}, pair, role);
-    add_role(r, role == 0 ? 1 : -1, pair, response);
+    if (const auto r = look_at_role(
+            {shell, field, settings, forces, roles[0] && roles[1] ? 2 : 1}, pair, role))
+      add_role(*r, role == 0 ? 1 : -1, pair, response);
+  }
+  if (pair.points == 0) {
+    note_free();
+    if (is_straight) detail::note_clearance(pair, a, b, roles[0], roles[1]);
+    return;
   }
   pair.touches = pair.points > 0;
   if (settings.solve == ForceSolve::kStep) {
@@ -476,18 +495,6 @@ void World::State::list_contacts() {
     report.contacts += p.touches ? 1U : 0U;
   }
   report.energies = energies();
-}
-
-Energies World::State::energies() const {
-  Energies e;
-  for (const WorldBody& b : bodies) {
-    if (!b.is_dynamic()) continue;
-    e.kinetic += kinetic_energy(b.body);
-    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
-  }
-  const bool implicit = settings.solve != ForceSolve::kExplicit;
-  for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
-  return e;
 }
 
 // A body that is nowhere, with which no query can do anything. It is told of.

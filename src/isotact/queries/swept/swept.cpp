@@ -543,4 +543,8 @@ std::uint64_t SweptScratch::memory_bytes() const {
   return state_ == nullptr ? 0 : sizeof(State) + state_->front.memory_bytes();
 }
 
+double SweptScratch::compute_free_move() const {
+  return state_ == nullptr ? 0 : detail::compute_free_move(state_->front, state_->tree);
+}
+
 }  // namespace isotact

@@ -62,6 +62,9 @@ class SweptScratch {
 
   void forget();  // Also frees its memory.
   std::uint64_t memory_bytes() const;
+  // Metres that points may move, in the field's frame and from the end of the last motion, before
+  // one of them can be inside. 0 if the memory does not know, or a point is inside or about to be.
+  double compute_free_move() const;
 
  private:
   friend class SweptTracer;

@@ -91,6 +91,12 @@ bool can_follow(const ShellPath& path, const PointSphereTree& tree, double cell)
   return true;
 }
 
+double compute_free_move(const SweptFront& front, const PointSphereTree& tree) {
+  if (front.is_new || front.quiet_room <= 0) return 0;
+  const double room = static_cast<double>(front.quiet_room) * (1 - kRoomRounding);
+  return std::max(room - bound_shift(difference(front.end, front.reference), ball_of(tree)), 0.0);
+}
+
 std::span<const FrontPoint> FrontLook::look(SweptFront& front, const PointSphereTree& tree,
                                             const ShellPath& path, const RoomProbe& probe,
                                             SweptWork& counts) {

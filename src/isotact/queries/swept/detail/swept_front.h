@@ -123,6 +123,9 @@ struct SweptFront {
   }
 };
 
+// See SweptScratch.
+double compute_free_move(const SweptFront& front, const PointSphereTree& tree);
+
 // A point that may be inside at some time.
 struct FrontPoint {
   std::uint32_t point;
