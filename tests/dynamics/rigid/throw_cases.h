@@ -181,7 +181,7 @@ inline Outcome play(const Throw& t) {
     const double kinetic = world.energies().kinetic;
     const StepReport& report = world.step();
     ++outcome.steps;
-    outcome.waited = outcome.waited || report.waiting > 0;
+    outcome.waited = outcome.waited || report.substeps > 0;
     outcome.trouble = outcome.trouble || world.find_trouble().has_value();
     if (hit < 0 || i <= hit + 2) blows += report.impacts;
     if (hit < 0 && report.impacts > 0) {

@@ -163,9 +163,9 @@ struct StepReport {
   std::uint32_t largest_island = 0;  // Bodies in the largest one.
   std::uint32_t asleep = 0;          // Sleeping bodies.
   std::uint32_t impacts = 0;         // Moments at which bodies were separated by impulses.
-  // Bodies that could not be separated in the allowed number of impacts. They stayed where they
-  // were for the rest of the step and kept their momenta.
-  std::uint32_t waiting = 0;
+  // Impacts by sub-steps of a 64th of a step: those of pairs that could not be separated in the
+  // allowed number of impacts. They have no restitution.
+  std::uint32_t substeps = 0;
   // Sets of bodies whose contacts pushed less than their springs ask for, since they would have
   // given back more energy than they took (implicit steps).
   std::uint32_t limited = 0;
@@ -205,6 +205,10 @@ class World {
   // kinematic body at its end.
   void add_load(BodyId id, const Load& load);
   void move_to(BodyId id, const Pose& world_from_body);
+  // The same, with the rotation vector in rad (world frame) that leads from the current rotation to
+  // that of the pose: it may have any number of turns. Without it the body turns the shorter way.
+  // Throws Error for a turn that does not lead there within 1e-6 rad, or of more than 1e5 rad.
+  void move_to(BodyId id, const Pose& world_from_body, const Vec3& turn);
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
   void ignore_pair(BodyId a, BodyId b);
 

@@ -22,47 +22,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The turn from one rotation to another, the shorter way, as a rate.
-Vec3 mean_rate(const Quat& from, const Quat& to, double step) {
-  Quat q = to * conjugate(from);
-  if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
-  const Vec3 v{q.x, q.y, q.z};
-  const double sine = length(v);
-  return sine < 1e-100 ? Vec3{} : v * (2 * angle_of(sine, q.w) / (sine * step));
-}
-
-// The body's box and ball at two poses, and by how much places bulge out between them: one that is
-// r from the pivot goes on an arc, off its chord by r (1 - cos(angle / 2)) at most, which is no
-// more than r angle^2 / 8.
-Aabb compute_swept_box(const WorldBody& b, double step) {
-  if (std::isinf(b.ball_radius)) return all_of_space();
-  const BodyMotion& m = b.step.motion;
-  const double angle = length(b.step.angular_velocity) * step;
-  const double reach = length(b.ball_center - m.pivot) + b.ball_radius;
-  const double bulge = reach * angle * angle / 8;
-  const Vec3 half = extent(b.box) * 0.5;
-  Aabb all;
-  for (const Pose* pose : {&m.from, &m.to}) {
-    const Mat3 turn = to_matrix(pose->rotation);
-    const Vec3 in_box = transform_point(*pose, center(b.box));
-    const Vec3 in_ball = transform_point(*pose, b.ball_center);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const Vec3& row = turn.rows[axis];
-      const double side =
-          std::abs(row.x) * half.x + std::abs(row.y) * half.y + std::abs(row.z) * half.z;
-      const double lower = std::max(in_box[axis] - side, in_ball[axis] - b.ball_radius);
-      const double upper = std::min(in_box[axis] + side, in_ball[axis] + b.ball_radius);
-      all.lower[axis] = std::min(all.lower[axis], lower - bulge);
-      all.upper[axis] = std::max(all.upper[axis], upper + bulge);
-    }
-  }
-  const double way = (length(b.step.velocity) + length(b.step.angular_velocity) * reach) * step;
-  if (!b.is_dynamic() || way <= b.ball_radius) return all;
-  const double around = way + reach;
-  const Vec3 begin = transform_point(m.from, m.pivot), r{around, around, around};
-  return {begin - r, begin + r};
-}
-
 bool is_number(const Aabb& box) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (std::isnan(box.lower[axis]) || std::isnan(box.upper[axis])) return false;
@@ -180,8 +139,10 @@ void World::State::solve_velocities() {
     // Contacts and joints feel where it goes.
     RigidBody there = b.body;
     set_pose(there, b.target);
-    twists[k] = {(there.state.center - b.body.state.center) / h,
-                 mean_rate(b.body.state.rotation, there.state.rotation, h)};
+    b.turn = b.target_turn ? *b.target_turn
+                           : detail::mean_rate(b.body.state.rotation, there.state.rotation, 1);
+    b.target_turn.reset();
+    twists[k] = {(there.state.center - b.body.state.center) / h, b.turn / h};
   }
   std::vector<detail::ContactPush> pushes;
   std::vector<std::size_t> pair_of;
@@ -220,14 +181,6 @@ void World::State::move_bodies() {
   });
 }
 
-void detail::finish_body_step(WorldBody& b, double step) {
-  BodyStep& s = b.step;
-  s.motion.to = world_from_body(b.body);
-  s.center_to = b.body.state.center;
-  s.velocity = (s.center_to - s.center_from) / step;
-  s.angular_velocity = mean_rate(s.motion.from.rotation, s.motion.to.rotation, step);
-}
-
 void World::State::find_pairs() {
   if (settings.contact == ContactRule::kOff) {
     broad.reset();
@@ -235,7 +188,7 @@ void World::State::find_pairs() {
     if (!broad) broad = std::make_unique<BoxTree>();
     boxes.resize(bodies.size());
     for (BodyId k = 0; k < bodies.size(); ++k) {
-      Aabb box = compute_swept_box(bodies[k], settings.step);
+      Aabb box = detail::compute_swept_box(bodies[k], settings.step);
       if (!is_number(box)) box = {};  // of a body that is flawed: find_flawed_body tells of it
       boxes[k] = box;
       if (broad->contains(k))
@@ -335,7 +288,62 @@ double energy_at_start(const RoleContext& c) {
       .energy;
 }
 
+// Who put them into each other gave the energy of their springs.
+bool overlap_at_start(const SweptResults& swept) {
+  return std::any_of(swept.intervals.begin(), swept.intervals.end(),
+                     [](const SegmentInterval& i) { return !(i.enter > 0); });
+}
+
+// Adds a piece of a step. Springs of a piece answer to displacements of the whole step.
+void add_piece(RoleImpulse piece, double share, RoleImpulse& sum) {
+  ContactResponse& r = piece.response;
+  for (SpatialMatrix* m : {&r.spring, &r.stick}) *m = *m * (1 / share);
+  for (Wrench* w : {&r.trend, &r.head_on, &r.normal_spring}) *w = *w * (1 / share);
+  for (double* x : {&r.stiffness, &r.normal_trend, &r.normal_head_on}) *x /= share;
+  r.add(sum.response, 1);
+  piece.impulse += sum.impulse;
+  piece.angular_impulse += sum.angular_impulse;
+  piece.points = std::max(piece.points, sum.points);
+  piece.error += sum.error;
+  sum = piece;  // with the area, depth and energy of its end
+}
+
+// Bodies that turned far or were hit within the step: piece by piece along their true paths.
+RoleImpulse look_at_pieces(const RoleContext& c, PairState& pair, std::size_t role) {
+  const ThreadScratch<RoleScratch> scratch;
+  auto& [swept, path] = *scratch;
+  const PointSphereTree& tree = c.shell.tree();
+  RoleImpulse sum;
+  bool first = !pair.touched;
+  for (const detail::StepPiece& piece : detail::list_pieces(c.shell, c.field, c.settings.step)) {
+    const ShellMotion motion{piece.a.motion, piece.b.motion, MotionModel::kConstantRates};
+    auto start = Clock::now();
+    c.field.all->trace(tree, motion, swept);
+    pair.work += swept.motions[0].work;
+    pair.detection_seconds += seconds_since(start);
+    start = Clock::now();
+    if (first && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
+    first = false;
+    RoleImpulse result;
+    if (swept.hits.empty()) {
+      pair.sticks[role].clear();
+    } else {
+      compute_shell_path(motion, ball_of(tree),
+                         c.field.all->settings().path_tolerance * c.field.cell(), path);
+      result = compute_impulse(c,
+                               {tree, path, swept.hits, swept.intervals, piece.a, piece.b,
+                                piece.share * c.settings.step, pair.push.place},
+                               pair.sticks[role]);
+    }
+    add_piece(result, piece.share, sum);
+    pair.force_seconds += seconds_since(start);
+  }
+  return sum;
+}
+
 RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
+  if (c.settings.contact != ContactRule::kDiscrete && (c.shell.is_bent() || c.field.is_bent()))
+    return look_at_pieces(c, pair, role);
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -343,11 +351,9 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
   std::vector<PointStick>& sticks = pair.sticks[role];
   auto start = Clock::now();
   const PointSphereTree& tree = c.shell.tree();
-  // The discrete twin looks at the end of the step: at rest there. So does what turned or was hit
-  // within the step: its path is not the one from its first pose to its last.
-  const bool bent = c.shell.bent || c.field.bent;
+  // The discrete twin looks at the end of the step: at rest there.
   ShellMotion looked_at = motion;
-  if (c.settings.contact == ContactRule::kDiscrete || bent) {
+  if (c.settings.contact == ContactRule::kDiscrete) {
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
@@ -359,13 +365,9 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
     return {};
   }
   start = Clock::now();
-  // Who put them into each other gave this energy.
-  const bool overlapped = !pair.touched && !bent &&
-                          std::any_of(swept.intervals.begin(), swept.intervals.end(),
-                                      [](const SegmentInterval& i) { return !(i.enter > 0); });
-  if (overlapped) pair.push.stored += energy_at_start(c);
-  compute_shell_path(bent ? looked_at : motion, ball_of(tree),
-                     c.field.all->settings().path_tolerance * c.field.cell(), path);
+  if (!pair.touched && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
+  compute_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * c.field.cell(),
+                     path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
                         c.shell.step, c.field.step, c.settings.step, pair.push.place};
   const RoleImpulse result = compute_impulse(c, input, sticks);
@@ -494,7 +496,7 @@ void World::State::find_contacts() {
         p.touches = p.touched;
         continue;
       }
-      p.impulse = p.angular_impulse = {};
+      if (!p.impact) p.impulse = p.angular_impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = 0;
       if (p.apart)
@@ -514,9 +516,9 @@ void World::State::list_contacts() {
     report.points += p.points;
     report.depth = std::max(report.depth, p.depth);
     for (const BodyId id : {p.pair.a, p.pair.b}) {
-      // What a body that goes where it is told puts in.
+      // What a body that goes where it is told puts in. Impacts have added theirs.
       const WorldBody& b = bodies[id];
-      if (b.body.kind != BodyKind::kKinematic) continue;
+      if (b.body.kind != BodyKind::kKinematic || p.impact) continue;
       const Vec3 v =
           b.step.velocity + cross(b.step.angular_velocity, p.contact.position - b.step.center_to);
       energy_bound += std::abs(dot(p.impulse, v));
@@ -566,6 +568,7 @@ bool World::State::find_flawed_body() {
 }
 
 void World::State::look_for_trouble() {
+  if (trouble) return;
   // Implicit steps take out what stiff springs get by being entered within a step: it moves
   // nothing.
   const bool implicit = settings.solve == ForceSolve::kImplicit;

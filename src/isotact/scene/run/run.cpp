@@ -9,6 +9,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/base/trig.h"
 #include "isotact/scene/run/detail/motion_script.h"
 #include "isotact/scene/run/detail/shape_load.h"
 
@@ -318,7 +319,16 @@ void SceneRun::apply_scripts() {
     if (const auto* s = std::get_if<PoseScript>(&script)) {
       move(s->body, detail::pose_at(*s, end));
     } else if (const auto* steady = std::get_if<SteadyScript>(&script)) {
-      move(steady->body, detail::pose_at(*steady, scene_.bodies[steady->body].pose, end));
+      const Pose pose = detail::pose_at(*steady, scene_.bodies[steady->body].pose, end);
+      const double begin = end - scene_.world.step;
+      const double time =
+          std::max(0.0, std::min(end, steady->until) - std::max(begin, steady->from));
+      const Vec3 turn = steady->angular_velocity * time;
+      // The pose does not tell more than half a turn.
+      if (engine_ || length(turn) < kPi / 2)
+        move(steady->body, pose);
+      else
+        world_.move_to(static_cast<BodyId>(steady->body), pose, turn);
     } else if (const auto* load = std::get_if<LoadScript>(&script)) {
       if (middle < load->from || middle > load->until) continue;
       const auto id = static_cast<BodyId>(load->body);
