@@ -16,7 +16,7 @@ using Index = Eigen::Index;
 constexpr int kMostRounds = 64;      // of reflections
 constexpr int kMostExchanges = 200;  // of contacts that begin or cease to push
 constexpr int kMostFrictionRounds = 50;
-constexpr int kMostFrictionSteps = 30;  // of Newton
+constexpr int kMostFrictionSteps = 12;  // of Newton
 constexpr int kFullRounds = 24;         // then less and less bounces
 constexpr double kFading = 0.7;         // each round
 // Makes impulses unique where contacts share a load in more ways than one: contacts are softer by
@@ -27,6 +27,8 @@ constexpr int kRefinements = 3;
 // bound, and their softness yields by a share of the speeds. Others yield by kSoft times a ratio of
 // masses.
 constexpr double kJammed = 1e-2;
+// Joints whose velocities have an error jam contacts as well. These are softer.
+constexpr double kSoftJam = 1e-3;
 constexpr double kHeld = 1e-9;  // of its mobility without joints: joints hold a contact in place
 constexpr double kApproach = 1e-10;  // of the largest speed: no approach
 constexpr double kStill = 1e-12;     // of the largest speed: as good as none
@@ -113,19 +115,25 @@ class Complementary {
   Eigen::LDLT<MatrixXd> factors_;
 };
 
-// The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite.
+// The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite. On the edge (m + s)
+// x = -g with s > 0, so that |x| is the radius: Newton's method for 1 / |x|, which is nearly linear
+// in s, rises to that s.
 Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d& g,
                                  double radius) {
-  Eigen::Vector2d free = -m.ldlt().solve(g);
-  if (free.norm() <= radius) return free;
   if (!(radius > 0)) return Eigen::Vector2d::Zero();
-  // On its edge: (m + s) x = -g with s > 0, so that |x| is the radius; |x| falls with s.
-  double low = 0, high = g.norm() / radius;
-  Eigen::Vector2d x = Eigen::Vector2d::Zero();
-  for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
-    const double s = 0.5 * (low + high);
-    x = -(m + s * Eigen::Matrix2d::Identity()).ldlt().solve(g);
-    (x.norm() > radius ? low : high) = s;
+  double s = 0;
+  const auto divide = [&](const Eigen::Vector2d& v) {  // by m + s
+    const double a = m(0, 0) + s, b = m(0, 1), d = m(1, 1) + s;
+    return Eigen::Vector2d(Eigen::Vector2d(d * v[0] - b * v[1], a * v[1] - b * v[0]) /
+                           (a * d - b * b));
+  };
+  Eigen::Vector2d x = -divide(g);
+  if (x.norm() <= radius) return x;
+  for (int i = 0; i < 50; ++i) {
+    const double size = x.norm();
+    if (size <= radius * (1 + 1e-15)) break;
+    s += size * size / x.dot(divide(x)) * (size - radius) / radius;
+    x = -divide(g);
   }
   return x * (radius / x.norm());
 }
@@ -138,7 +146,17 @@ Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d
 class Discs {
  public:
   Discs(const MatrixXd& w, const VectorXd& soft, const VectorXd& u, const VectorXd& radius)
-      : w_(w), soft_(soft), u_(u), radius_(radius), x_(VectorXd::Zero(u.size())) {}
+      : w_(w),
+        soft_(soft),
+        u_(u),
+        radius_(radius),
+        x_(VectorXd::Zero(u.size())),
+        linked_(static_cast<std::size_t>(radius.size())) {
+    for (Index c = 0; c < count(); ++c)
+      for (Index k = 0; k < count(); ++k)
+        if (!w_.block<2, 2>(2 * k, 2 * c).isZero(0))
+          linked_[static_cast<std::size_t>(c)].push_back(k);
+  }
 
   VectorXd solve() {
     const double end = kStill * u_.cwiseAbs().maxCoeff();
@@ -175,7 +193,8 @@ class Discs {
       const Eigen::Vector2d by = minimise_on_disc(m, g, radius_[c]) - now;
       if (by.isZero(0)) continue;
       x_.segment<2>(2 * c) += by;
-      g_ += w_.middleCols<2>(2 * c) * by;
+      for (const Index k : linked_[static_cast<std::size_t>(c)])
+        g_.segment<2>(2 * k) += w_.block<2, 2>(2 * k, 2 * c) * by;
       change = std::max(change, (m * by).norm());
     }
     return change;
@@ -229,6 +248,7 @@ class Discs {
   const MatrixXd& w_;
   const VectorXd &soft_, &u_, &radius_;
   VectorXd x_, g_;
+  std::vector<std::vector<Index>> linked_;  // Contacts that share a body with each.
 };
 
 // What a unit impulse of a contact along a direction is and does.
@@ -422,6 +442,10 @@ class Solver {
         problem.refine(stops);
         return stops;
       }
+      if (!is_driven()) {
+        const VectorXd softer = soft * (kSoftJam / kSoft);
+        return Complementary(w, softer, before).solve();
+      }
       std::vector<std::size_t> others;
       for (std::size_t i = 0; i < active.size(); ++i) {
         const bool jams = yields[static_cast<Index>(i)] > 0.1 * most;
@@ -430,6 +454,14 @@ class Solver {
       }
       active = others;
     }
+  }
+
+  // Whether something moves that nothing stops.
+  bool is_driven() const {
+    return std::any_of(p_.bodies.begin(), p_.bodies.end(), [](const ImpactBody& b) {
+      return b.inverse_mass == 0 &&
+             (length_sq(b.velocity.linear) > 0 || length_sq(b.velocity.angular) > 0);
+    });
   }
 
   void reflect(std::vector<std::size_t> active, const std::vector<double>& u, int round) {

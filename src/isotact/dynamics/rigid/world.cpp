@@ -114,6 +114,20 @@ ContactMaterial pair_material(const PairSides& s) {
   return material;
 }
 
+namespace {
+
+double error_of(const Shape& shape) {
+  return shape.solid() ? 0.0 : static_cast<double>(shape.brick_field().header().near_error);
+}
+
+}  // namespace
+
+double compute_thinnest_wall(const Shape& points, const Shape& wall) {
+  if (!points.can_have_points() || !wall.can_have_field())
+    return std::numeric_limits<double>::infinity();
+  return points.points().covering_radius() + 2 * error_of(wall);
+}
+
 World::World(const WorldSettings& settings) : state_(std::make_unique<State>()) {
   check(settings);
   state_->settings = settings;
@@ -274,6 +288,28 @@ double World::joint_position(std::size_t joint) const {
 const StepReport& World::report() const { return state_->report; }
 std::span<const PairContact> World::contacts() const { return state_->contacts; }
 const std::optional<Trouble>& World::find_trouble() const { return state_->trouble; }
+// The largest of a sum is that of both largest, if these are two bodies that may meet.
+double World::thinnest_wall() const {
+  double largest = 0;
+  const std::vector<WorldBody>& bodies = state_->bodies;
+  const auto reach = [](const WorldBody& b) {
+    return b.has_points() ? b.tree().covering_radius() : -1.0;
+  };
+  std::vector<BodyId> by_points;
+  for (BodyId id = 0; id < bodies.size(); ++id)
+    if (bodies[id].has_points()) by_points.push_back(id);
+  std::stable_sort(by_points.begin(), by_points.end(),
+                   [&](BodyId a, BodyId b) { return reach(bodies[a]) > reach(bodies[b]); });
+  for (BodyId wall = 0; wall < bodies.size(); ++wall) {
+    if (!bodies[wall].has_field()) continue;
+    const double error = 2 * error_of(*bodies[wall].settings.shape);
+    for (const BodyId id : by_points) {
+      if (reach(bodies[id]) + error <= largest) break;
+      if (id != wall && state_->may_meet(pair_of(id, wall))) largest = reach(bodies[id]) + error;
+    }
+  }
+  return largest;
+}
 Energies World::energies() const { return state_->energies(); }
 
 // ---- snapshots ----------------------------------------------------------------------------------

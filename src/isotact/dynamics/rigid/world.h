@@ -67,6 +67,11 @@ struct PairSides {
 // and 0.25, the stability limit, for explicit ones. The damper is then limited by the step as well.
 ContactMaterial pair_material(const PairSides& sides);
 
+// Metres: points of one body find the wall of another if it is at least as thick: the covering
+// radius of the points, plus the error of the wall's field at both of its sides. With
+// ImpactRule::kAuto no body ends behind such a wall. Infinite without points or without a field.
+double compute_thinnest_wall(const Shape& points, const Shape& wall);
+
 struct BodySettings {
   std::string name{};
   BodyKind kind = BodyKind::kDynamic;
@@ -89,7 +94,7 @@ enum class ImpactRule : std::uint8_t {
   kOff,
   kFlagged,  // Bodies with `fast` set.
   // Also bodies that move by more than a tenth of their size in a step, or by more than half of the
-  // greatest inner depth of one of the two (thin walls). Also contacts that begin faster than twice
+  // greatest inner depth of one of the two (thin walls). Also contacts that begin faster than
   // what gravity adds in a step, if the library chose the stiffness of both bodies (0).
   kAuto,
 };
@@ -236,6 +241,9 @@ class World {
                           std::vector<ContactPath>& paths) const;
 
   Energies energies() const;
+  // Metres: the largest compute_thinnest_wall of two bodies that may meet. 0 before the first step
+  // has made points, and in worlds without pairs.
+  double thinnest_wall() const;
   double time() const { return report().time; }
   // Hash of the whole state; equal for equal runs.
   std::uint64_t hash() const;

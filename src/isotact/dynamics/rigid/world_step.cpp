@@ -342,8 +342,11 @@ RoleImpulse look_at_pieces(const RoleContext& c, PairState& pair, std::size_t ro
 }
 
 RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
-  if (c.settings.contact != ContactRule::kDiscrete && (c.shell.is_bent() || c.field.is_bent()))
-    return look_at_pieces(c, pair, role);
+  const bool bent =
+      c.settings.contact != ContactRule::kDiscrete && (c.shell.is_bent() || c.field.is_bent());
+  // A contact that lasts has the forces of the end. Points that enter and leave the patch of a body
+  // that rolls fast would brake it, by their dampers.
+  if (bent && !pair.touched) return look_at_pieces(c, pair, role);
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -353,21 +356,22 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
   const PointSphereTree& tree = c.shell.tree();
   // The discrete twin looks at the end of the step: at rest there.
   ShellMotion looked_at = motion;
-  if (c.settings.contact == ContactRule::kDiscrete) {
+  if (c.settings.contact == ContactRule::kDiscrete || bent) {
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
   c.field.all->trace(tree, looked_at, swept, pair.memory[role]);
   pair.work += swept.motions[0].work;
   pair.detection_seconds += seconds_since(start);
+  if (swept.hits.empty() && bent) return look_at_pieces(c, pair, role);
   if (swept.hits.empty()) {
     sticks.clear();
     return {};
   }
   start = Clock::now();
   if (!pair.touched && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
-  compute_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * c.field.cell(),
-                     path);
+  compute_shell_path(bent ? looked_at : motion, ball_of(tree),
+                     c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
                         c.shell.step, c.field.step, c.settings.step, pair.push.place};
   const RoleImpulse result = compute_impulse(c, input, sticks);

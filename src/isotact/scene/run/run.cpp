@@ -376,6 +376,8 @@ bool SceneRun::step() {
   const StepReport& now = report();
   deepest_ = std::max(deepest_, now.depth);
   most_contacts_ = std::max(most_contacts_, now.contacts);
+  impacts_ += now.impacts;
+  substeps_ += now.substeps;
   if (settings_.keep_log) replay_.log.push_back(now);
   if (now.number == 1) warn_of_overlaps();
   if (find_trouble()) return false;  // Its poses may not be finite numbers.
@@ -460,6 +462,7 @@ void SceneRun::restore(std::span<const std::byte> snapshot) {
   replay_.log.clear();
   deepest_ = 0;
   most_contacts_ = 0;
+  impacts_ = substeps_ = 0;
   record(true);
 }
 
