@@ -32,6 +32,9 @@ constexpr double kSoftJam = 1e-3;
 constexpr double kHeld = 1e-9;  // of its mobility without joints: joints hold a contact in place
 constexpr double kApproach = 1e-10;  // of the largest speed: no approach
 constexpr double kStill = 1e-12;     // of the largest speed: as good as none
+// With the softness, impulses are known to this share of the largest; smaller ones are rounding.
+constexpr double kNoPush = 1e-9;
+constexpr double kNoGain = 1e-11;  // of the largest speed
 
 Vec3 tangent_of(const Vec3& n) {
   const Vec3 axis = std::abs(n.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
@@ -62,7 +65,7 @@ class Complementary {
       const double most = x_.cwiseAbs().maxCoeff();
       std::vector<Index> wrong;
       for (Index i = 0; i < n; ++i)
-        if (pushes(i) ? x_[i] < -kStill * most : after[i] < -kStill * size) wrong.push_back(i);
+        if (pushes(i) ? x_[i] < -kNoPush * most : after[i] < -kNoGain * size) wrong.push_back(i);
       if (wrong.empty()) break;
       if (wrong.size() < fewest) {
         fewest = wrong.size();
@@ -115,9 +118,9 @@ class Complementary {
   Eigen::LDLT<MatrixXd> factors_;
 };
 
-// The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite. On the edge (m + s)
-// x = -g with s > 0, so that |x| is the radius: Newton's method for 1 / |x|, which is nearly linear
-// in s, rises to that s.
+// The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite. On the edge (m +
+// s) x = -g with s > 0, so that |x| is the radius: Newton's method for 1 / |x|, which is nearly
+// linear in s, rises to that s.
 Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d& g,
                                  double radius) {
   if (!(radius > 0)) return Eigen::Vector2d::Zero();
@@ -464,6 +467,14 @@ class Solver {
     });
   }
 
+  // Impulses x change the energy by u' x + x' W x / 2, with the work of driven bodies taken out. A
+  // solution never adds any; one that did not converge may, and is made smaller.
+  static VectorXd limit_energy(const MatrixXd& w, const VectorXd& u, const VectorXd& x) {
+    const double gives = -u.dot(x), takes = 0.5 * x.dot(w * x);
+    if (!(takes > gives * (1 + 1e-12))) return x;
+    return gives > 0 ? VectorXd(x * (gives / takes)) : VectorXd::Zero(x.size());
+  }
+
   void reflect(std::vector<std::size_t> active, const std::vector<double>& u, int round) {
     const VectorXd stops = find_stops(active, u);
     const auto n = static_cast<Index>(active.size());
@@ -480,7 +491,9 @@ class Solver {
     const MatrixXd w = make_matrix(active);
     const double stopped = stops.dot(w * stops), bounced = bounce.dot(w * bounce);
     if (bounced > stopped) bounce *= std::sqrt(std::max(stopped, 0.0) / bounced);
-    const VectorXd sum = stops + bounce;
+    VectorXd before(n);
+    for (Index i = 0; i < n; ++i) before[i] = u[active[static_cast<std::size_t>(i)]];
+    const VectorXd sum = limit_energy(w, before, stops + bounce);
     apply(active, sum);
     for (Index i = 0; i < n; ++i)
       p_.contacts[active[static_cast<std::size_t>(i)]].impulse += sum[i];
@@ -504,7 +517,7 @@ class Solver {
     for (std::size_t i = 0; i < most.size(); ++i) radius[static_cast<Index>(i)] = most[i];
     const MatrixXd w = make_matrix(rows);
     const VectorXd soft = softness(rows);
-    apply(rows, Discs(w, soft, u, radius).solve());
+    apply(rows, limit_energy(w, u, Discs(w, soft, u, radius).solve()));
   }
 
   // Without restitution and friction, which leaves nothing that approaches.
@@ -512,7 +525,10 @@ class Solver {
     std::vector<std::size_t> all;
     for (std::size_t c = 0; c < contacts_; ++c)
       if (gives(c)) all.push_back(c);
-    const VectorXd stops = find_stops(all, u);
+    VectorXd stops = find_stops(all, u);
+    VectorXd before(stops.size());
+    for (std::size_t i = 0; i < all.size(); ++i) before[static_cast<Index>(i)] = u[all[i]];
+    stops = limit_energy(make_matrix(all), before, stops);
     apply(all, stops);
     for (std::size_t i = 0; i < all.size(); ++i)
       p_.contacts[all[i]].impulse += stops[static_cast<Index>(i)];
