@@ -100,7 +100,8 @@ BulletOutcome throw_in_bullet(const Throw& t) {
     if (hit < 0 && touches) hit = i;
     outcome.gain = std::max(outcome.gain, (energy() - start) / std::max(start_kinetic, 1e-12));
     const Vec3 center = from_bullet(body->getWorldTransform().getOrigin());
-    outcome.behind = outcome.behind || watch.passes(from_bullet(wall->getWorldTransform()), center);
+    outcome.behind =
+        outcome.behind || watch.passes(from_bullet(wall->getWorldTransform()), center, 0);
     if (outcome.behind) break;
     if (hit >= 0 && (i > hit + 20 || center.y > t.body.pose.translation.y)) break;
   }

@@ -194,7 +194,8 @@ TEST(Disturbance, PairsOfASnapshotAreInOrder) {
   world.step();
   std::vector<std::byte> twice = world.save();
   // Seven numbers, then bodies, then the number of pairs.
-  const std::size_t head = 7 * 8, body = 13 * 8 + 6 * 8 + 7 * 8 + 8 + 4, at = head + 2 * body;
+  const std::size_t head = 7 * 8, body = 13 * 8 + 6 * 8 + 7 * 8 + 4 + 3 * 8 + 8 + 4,
+                    at = head + 2 * body;
   ASSERT_EQ(static_cast<int>(twice[at]), 1);
   const std::vector<std::byte> pair(twice.begin() + static_cast<std::ptrdiff_t>(at + 8),
                                     twice.end());

@@ -49,12 +49,26 @@ struct Throw {
   double step = 0, thickness = 0, restitution = 0, friction = 0;
   double reach = 0;  // metres from the wall's middle along it, within which it is a wall
   bool wall_moves = false, wall_sampled = false;
+  double bound = 0;  // Metres: the least thickness that the library promises to hold.
   BodySettings body{}, wall{};
 };
 
-// The wall's own thickness at which nothing may pass: what sampling and fields may miss.
-inline double thinnest_wall(const Shape& thrown, double cell_of_wall) {
-  return 4 * std::max(thrown.cell(), cell_of_wall) + 2 * thrown.points().covering_radius();
+// As thick as it should be, or as the library promises to hold.
+inline void make_wall(Throw& t, double thickness) {
+  const Shape& points = t.thrown->part.shape;
+  ShapeSettings settings;
+  settings.field.resolution = 128;
+  settings.points = 4000;
+  for (t.thickness = thickness;; t.thickness = 1.001 * t.bound) {
+    t.wall.shape =
+        t.wall_sampled
+            ? Shape::from_mesh(
+                  make_box({.size_x = 2 * t.reach, .size_y = t.thickness, .size_z = 2 * t.reach}),
+                  settings)
+            : Shape::from_analytic(BoxField{.half_size = {t.reach, t.thickness / 2, t.reach}});
+    t.bound = compute_thinnest_wall(points, *t.wall.shape);
+    if (t.thickness >= t.bound) return;
+  }
 }
 
 inline Throw make_throw(Random& random) {
@@ -67,24 +81,14 @@ inline Throw make_throw(Random& random) {
   const Part& part = t.thrown->part;
   t.wall_moves = random.below(10) == 0;
   // Meshes with a field and points of their own; the others are formulas.
-  t.wall_sampled = !t.wall_moves && random.below(10) == 0;
-  t.thickness = std::max(0.002 * std::pow(50, random.uniform()),
-                         thinnest_wall(part.shape, t.wall_sampled ? kSampledSize / 128 : 0.0));
+  t.wall_sampled = random.below(10) == 0;
+  const double thickness = 0.002 * std::pow(50, random.uniform());
   t.restitution = random.uniform();
   t.friction = random.uniform();
   t.reach = t.wall_sampled ? 0.5 * kSampledSize : t.wall_moves ? 5 : 50;
   t.wall.name = "wall";
   t.wall.kind = t.wall_moves ? BodyKind::kDynamic : BodyKind::kStatic;
-  if (t.wall_sampled) {
-    ShapeSettings settings;
-    settings.field.resolution = 128;
-    settings.points = 4000;
-    t.wall.shape = Shape::from_mesh(
-        make_box({.size_x = kSampledSize, .size_y = t.thickness, .size_z = kSampledSize}),
-        settings);
-  } else {
-    t.wall.shape = Shape::from_analytic(BoxField{.half_size = {t.reach, t.thickness / 2, t.reach}});
-  }
+  make_wall(t, thickness);
   if (t.wall_moves) {
     t.wall.mass = make_body_mass(
         compute_mass_properties(
@@ -130,11 +134,12 @@ class Watch {
  public:
   Watch(const Throw& t, const Vec3& place) : throw_(t), last_(in_wall(t.wall.pose, place)) {}
 
-  bool passes(const Pose& wall, const Vec3& place) {
+  // `by`: metres behind its far side.
+  bool passes(const Pose& wall, const Vec3& place, double by) {
     const Vec3 now = in_wall(wall, place);
     around_ = around_ || !is_over(throw_, now) || !is_over(throw_, last_);
     last_ = now;
-    return !around_ && now.y < -throw_.thickness / 2;
+    return !around_ && now.y < -throw_.thickness / 2 - by;
   }
 
  private:
@@ -144,6 +149,33 @@ class Watch {
   const Throw& throw_;
   Vec3 last_;
   bool around_ = false;
+};
+
+// The centre, which may not pass, and vertices of the mesh, which may show behind the wall by what
+// the bound leaves open.
+class WatchedBody {
+ public:
+  WatchedBody(const Throw& t, const World& world, BodyId id) : throw_(t), id_(id) {
+    places_ = {world.body(id).mass.center};
+    const std::vector<Vec3f>& vertices = t.thrown->mesh.positions;
+    for (std::size_t k = 0; k < vertices.size(); k += vertices.size() / 64 + 1)
+      places_.push_back(to_double(vertices[k]));
+    for (const Vec3& p : places_) watches_.emplace_back(t, transform_point(world.pose(id), p));
+  }
+
+  bool passes(const World& world, const Pose& wall) {
+    bool any = false;
+    for (std::size_t k = 0; k < places_.size(); ++k)
+      any |= watches_[k].passes(wall, transform_point(world.pose(id_), places_[k]),
+                                k == 0 ? 0 : throw_.bound);
+    return any;
+  }
+
+ private:
+  const Throw& throw_;
+  BodyId id_;
+  std::vector<Vec3> places_{};
+  std::vector<Watch> watches_{};
 };
 
 inline Outcome play(const Throw& t, ForceSolve solve = ForceSolve::kImplicit) {
@@ -177,12 +209,12 @@ inline Outcome play(const Throw& t, ForceSolve solve = ForceSolve::kImplicit) {
   int hit = -1;
   std::uint32_t blows = 0;
   double before = 0;
-  Watch watch(t, world.body(id).state.center);
+  WatchedBody watch(t, world, id);
   for (int i = 0; i < 400; ++i) {
     const double kinetic = world.energies().kinetic;
     const StepReport& report = world.step();
     ++outcome.steps;
-    outcome.waited = outcome.waited || report.waiting > 0;
+    outcome.waited = outcome.waited || report.substeps > 0;
     outcome.trouble = outcome.trouble || world.trouble().has_value();
     if (hit < 0 || i <= hit + 2) blows += report.impacts;
     if (hit < 0 && report.impacts > 0) {
@@ -200,7 +232,7 @@ inline Outcome play(const Throw& t, ForceSolve solve = ForceSolve::kImplicit) {
           outcome.left < 0.01 * std::pow(t.restitution, 2 * std::min<std::uint32_t>(blows, 3));
     }
     const Vec3 center = world.body(id).state.center;
-    outcome.behind = outcome.behind || watch.passes(world.pose(wall), center);
+    outcome.behind = outcome.behind || watch.passes(world, world.pose(wall));
     if (outcome.behind || outcome.trouble) break;
     if (hit >= 0 && (i > hit + 20 || center.y > high)) break;
   }

@@ -173,10 +173,10 @@ TEST(ReplayCsv, HasARowAStep) {
   std::getline(lines, line);
   EXPECT_EQ(line,
             "step,time,kinetic,potential,springs,total,pairs,contacts,points,depth,broad_seconds,"
-            "detection_seconds,forces_seconds,motion_seconds");
+            "detection_seconds,forces_seconds,motion_seconds,impacts,substeps");
   int rows = 0;
   for (; std::getline(lines, line); ++rows)
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 13);
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 15);
   EXPECT_EQ(rows, 30);
 }
 

@@ -1,10 +1,10 @@
 #include "isotact/dynamics/rigid/detail/impact_solver.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 
 namespace isotact::detail {
 namespace {
@@ -15,43 +15,42 @@ using Index = Eigen::Index;
 
 constexpr int kMostRounds = 64;      // of reflections
 constexpr int kMostExchanges = 200;  // of contacts that begin or cease to push
-constexpr int kMostFrictionRounds = 2000;
-constexpr int kFullRounds = 24;  // then less and less bounces
-constexpr double kFading = 0.7;  // each round
+constexpr int kMostFrictionRounds = 50;
+constexpr int kMostFrictionSteps = 12;  // of Newton
+constexpr int kFullRounds = 24;         // then less and less bounces
+constexpr double kFading = 0.7;         // each round
 // Makes impulses unique where contacts share a load in more ways than one: contacts are softer by
 // this share of their mobility. What that leaves is taken out afterwards.
 constexpr double kSoft = 1e-9;
 constexpr int kRefinements = 3;
-// Contacts that cannot all be kept from approaching, as between two plates of a press, would push
-// without bound. These are softer.
-constexpr double kJammed = 1e4;  // of the impulse that stops a free body
+// Contacts that cannot all be kept from approaching, as between two plates of a press, push without
+// bound, and their softness yields by a share of the speeds. Others yield by kSoft times a ratio of
+// masses.
+constexpr double kJammed = 1e-2;
+// Joints whose velocities have an error jam contacts as well. These are softer.
 constexpr double kSoftJam = 1e-3;
 constexpr double kHeld = 1e-9;  // of its mobility without joints: joints hold a contact in place
-constexpr double kApproach = 1e-7;  // of the largest speed: no approach
-constexpr double kStill = 1e-12;    // of the largest speed: as good as none
+constexpr double kApproach = 1e-10;  // of the largest speed: no approach
+constexpr double kStill = 1e-12;     // of the largest speed: as good as none
+// With the softness, impulses are known to this share of the largest; smaller ones are rounding.
+constexpr double kNoPush = 1e-9;
+constexpr double kNoGain = 1e-11;  // of the largest speed
 
 Vec3 tangent_of(const Vec3& n) {
   const Vec3 axis = std::abs(n.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
   return normalized(cross(n, axis));
 }
 
-VectorXd to_vector(const Wrench& w) {
-  VectorXd v(6);
-  v << w.linear.x, w.linear.y, w.linear.z, w.angular.x, w.angular.y, w.angular.z;
-  return v;
-}
-
 // Impulses that are not negative and leave none approaching: W x + u >= 0, x >= 0, one of both zero
 // in each contact. With the softness W is positive definite, so there is one answer. Whole blocks
 // are exchanged, and single contacts once that does not help (Judice and Pires), which always ends.
+// It begins with those that approach.
 class Complementary {
  public:
   Complementary(const MatrixXd& w, const VectorXd& soft, const VectorXd& u)
-      : w_(w),
-        soft_(soft),
-        u_(u),
-        x_(VectorXd::Zero(u.size())),
-        pushes_(static_cast<std::size_t>(u.size()), true) {}
+      : w_(w), soft_(soft), u_(u), x_(VectorXd::Zero(u.size())) {
+    for (Index i = 0; i < u.size(); ++i) pushes_.push_back(u[i] < 0);
+  }
 
   VectorXd solve() {
     const Index n = u_.size();
@@ -66,7 +65,7 @@ class Complementary {
       const double most = x_.cwiseAbs().maxCoeff();
       std::vector<Index> wrong;
       for (Index i = 0; i < n; ++i)
-        if (pushes(i) ? x_[i] < -kStill * most : after[i] < -kStill * size) wrong.push_back(i);
+        if (pushes(i) ? x_[i] < -kNoPush * most : after[i] < -kNoGain * size) wrong.push_back(i);
       if (wrong.empty()) break;
       if (wrong.size() < fewest) {
         fewest = wrong.size();
@@ -119,280 +118,426 @@ class Complementary {
   Eigen::LDLT<MatrixXd> factors_;
 };
 
-// The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite.
+// The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite. On the edge (m +
+// s) x = -g with s > 0, so that |x| is the radius: Newton's method for 1 / |x|, which is nearly
+// linear in s, rises to that s.
 Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d& g,
                                  double radius) {
-  Eigen::Vector2d free = -m.ldlt().solve(g);
-  if (free.norm() <= radius) return free;
   if (!(radius > 0)) return Eigen::Vector2d::Zero();
-  // On its edge: (m + s) x = -g with s > 0, so that |x| is the radius; |x| falls with s.
-  double low = 0, high = g.norm() / radius;
-  Eigen::Vector2d x = Eigen::Vector2d::Zero();
-  for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
-    const double s = 0.5 * (low + high);
-    x = -(m + s * Eigen::Matrix2d::Identity()).ldlt().solve(g);
-    (x.norm() > radius ? low : high) = s;
+  double s = 0;
+  const auto divide = [&](const Eigen::Vector2d& v) {  // by m + s
+    const double a = m(0, 0) + s, b = m(0, 1), d = m(1, 1) + s;
+    return Eigen::Vector2d(Eigen::Vector2d(d * v[0] - b * v[1], a * v[1] - b * v[0]) /
+                           (a * d - b * b));
+  };
+  Eigen::Vector2d x = -divide(g);
+  if (x.norm() <= radius) return x;
+  for (int i = 0; i < 50; ++i) {
+    const double size = x.norm();
+    if (size <= radius * (1 + 1e-15)) break;
+    s += size * size / x.dot(divide(x)) * (size - radius) / radius;
+    x = -divide(g);
   }
   return x * (radius / x.norm());
 }
 
+// The least of x' W x / 2 + x' u on a disc for each contact.
+//
+// First one contact after the other, again and again: each takes what it can. Then Newton's method
+// for all at once, with the multipliers of the discs: those on their edge have g + s x = 0 and |x|
+// = radius, the others g = 0, where g = W x + u. Both keep what was best.
+class Discs {
+ public:
+  Discs(const MatrixXd& w, const VectorXd& soft, const VectorXd& u, const VectorXd& radius)
+      : w_(w),
+        soft_(soft),
+        u_(u),
+        radius_(radius),
+        x_(VectorXd::Zero(u.size())),
+        linked_(static_cast<std::size_t>(radius.size())) {
+    for (Index c = 0; c < count(); ++c)
+      for (Index k = 0; k < count(); ++k)
+        if (!w_.block<2, 2>(2 * k, 2 * c).isZero(0))
+          linked_[static_cast<std::size_t>(c)].push_back(k);
+  }
+
+  VectorXd solve() {
+    const double end = kStill * u_.cwiseAbs().maxCoeff();
+    g_ = u_;
+    for (int k = 0; k < kMostFrictionRounds; ++k)
+      if (sweep() <= end) return x_;
+    for (int k = 0; k < kMostFrictionSteps; ++k) {
+      const double before = error();
+      if (before <= end) break;
+      const VectorXd old = x_;
+      step();
+      g_ = w_ * x_ + u_;
+      if (error() <= 0.5 * before) continue;
+      // Not near enough yet: back, and on with the slow ones.
+      x_ = old;
+      g_ = w_ * x_ + u_;
+      double change = 0;
+      for (int i = 0; i < kMostFrictionRounds; ++i) change = sweep();
+      if (change <= end) break;
+    }
+    return x_;
+  }
+
+ private:
+  Index count() const { return radius_.size(); }
+
+  double sweep() {
+    double change = 0;
+    for (Index c = 0; c < count(); ++c) {
+      Eigen::Matrix2d m = w_.block<2, 2>(2 * c, 2 * c);
+      m.diagonal() += soft_.segment<2>(2 * c);
+      const Eigen::Vector2d now = x_.segment<2>(2 * c);
+      const Eigen::Vector2d g = g_.segment<2>(2 * c) - m * now;
+      const Eigen::Vector2d by = minimise_on_disc(m, g, radius_[c]) - now;
+      if (by.isZero(0)) continue;
+      x_.segment<2>(2 * c) += by;
+      for (const Index k : linked_[static_cast<std::size_t>(c)])
+        g_.segment<2>(2 * k) += w_.block<2, 2>(2 * k, 2 * c) * by;
+      change = std::max(change, (m * by).norm());
+    }
+    return change;
+  }
+
+  // On the edge, and pushed out of the disc.
+  bool slips(Index c) const {
+    const Eigen::Vector2d x = x_.segment<2>(2 * c);
+    return x.norm() >= (1 - 1e-9) * radius_[c] && x.dot(g_.segment<2>(2 * c)) < 0;
+  }
+  // The largest speed along which a contact could still take energy.
+  double error() const {
+    double most = 0;
+    for (Index c = 0; c < count(); ++c) {
+      const Eigen::Vector2d x = x_.segment<2>(2 * c), g = g_.segment<2>(2 * c);
+      const double r = radius_[c];
+      if (!(r > 0)) continue;
+      most = std::max(most, slips(c) ? std::abs(x[0] * g[1] - x[1] * g[0]) / r : g.norm());
+    }
+    return most;
+  }
+
+  void step() {
+    const Index n = x_.size();
+    std::vector<Index> edge;
+    for (Index c = 0; c < count(); ++c)
+      if (slips(c)) edge.push_back(c);
+    const auto m = static_cast<Index>(edge.size());
+    MatrixXd a = MatrixXd::Zero(n + m, n + m);
+    VectorXd right(n + m);
+    a.topLeftCorner(n, n) = w_;
+    a.topLeftCorner(n, n).diagonal() += 1e-3 * soft_;
+    right.head(n) = -g_;
+    for (Index k = 0; k < m; ++k) {
+      const Index c = edge[static_cast<std::size_t>(k)];
+      const Eigen::Vector2d x = x_.segment<2>(2 * c);
+      const double s = -x.dot(g_.segment<2>(2 * c)) / x.squaredNorm();
+      a.block<2, 2>(2 * c, 2 * c).diagonal().array() += s;
+      a.block<2, 1>(2 * c, n + k) = x;
+      a.block<1, 2>(n + k, 2 * c) = x.transpose();
+      right.segment<2>(2 * c) -= s * x;
+      right[n + k] = 0.5 * (radius_[c] * radius_[c] - x.squaredNorm());
+    }
+    x_ += a.partialPivLu().solve(right).head(n);
+    for (Index c = 0; c < count(); ++c) {
+      const double size = x_.segment<2>(2 * c).norm();
+      if (size > radius_[c]) x_.segment<2>(2 * c) *= radius_[c] / size;
+    }
+  }
+
+  const MatrixXd& w_;
+  const VectorXd &soft_, &u_, &radius_;
+  VectorXd x_, g_;
+  std::vector<std::vector<Index>> linked_;  // Contacts that share a body with each.
+};
+
+// What a unit impulse of a contact along a direction is and does.
+struct Row {
+  std::uint32_t a = 0, b = 0;
+  Wrench on_a{}, on_b{};
+  Twist moves_a{}, moves_b{};
+  double free = 0;  // Its mobility without joints.
+};
+
+Twist divide_by_mass(const Wrench& w, const ImpactBody& b) {
+  return {w.linear * b.inverse_mass, b.inverse_inertia * w.angular};
+}
+
 class Solver {
  public:
-  explicit Solver(ImpactProblem& p)
-      : p_(p),
-        contacts_(static_cast<Index>(p.contacts.size())),
-        size_(static_cast<Index>(6 * p.bodies.size())) {}
+  explicit Solver(ImpactProblem& p) : p_(p), contacts_(p.contacts.size()) {}
 
   ImpactReport solve() {
     ImpactReport report;
     if (contacts_ == 0) return report;
     prepare();
     for (;; ++report.rounds) {
-      const VectorXd u = speeds();
-      const std::vector<Index> active = find_approaching(u, report.rounds);
+      const std::vector<double> u = speeds();
+      const std::vector<std::size_t> active = find_approaching(u, report.rounds);
       if (active.empty()) break;
-      if (report.rounds == kMostRounds) {
+      if (report.rounds >= kMostRounds) {
         stop(u);
         report.stopped = true;
         break;
       }
       reflect(active, u, report.rounds);
     }
-    store();
     return report;
   }
 
  private:
   // ---- what impulses do ----
 
-  VectorXd divide_by_mass(const VectorXd& x) const {
-    VectorXd y(x.size());
-    for (std::size_t k = 0; k < p_.bodies.size(); ++k) {
-      const ImpactBody& b = p_.bodies[k];
-      const auto at = static_cast<Index>(6 * k);
-      const Vec3 turn = b.inverse_inertia * Vec3{x[at + 3], x[at + 4], x[at + 5]};
-      for (Index i = 0; i < 3; ++i) y[at + i] = x[at + i] * b.inverse_mass;
-      y[at + 3] = turn.x;
-      y[at + 4] = turn.y;
-      y[at + 5] = turn.z;
-    }
-    return y;
-  }
-
-  // Impulses of joints that keep what they hold: a share of x that acts beside it.
-  VectorXd with_joints(const VectorXd& x) const {
-    if (joints_.cols() == 0) return x;
-    return x - joints_ * held_.solve(joints_answer_.transpose() * x);
-  }
-
+  // Rows: the normal of each contact, then both tangents of each.
   void prepare() {
-    velocity_.resize(size_);
-    for (std::size_t k = 0; k < p_.bodies.size(); ++k) {
-      const Twist& v = p_.bodies[k].velocity;
-      velocity_.segment<6>(static_cast<Index>(6 * k)) = to_vector({v.linear, v.angular});
+    for (std::size_t c = 0; c < contacts_; ++c)
+      rows_.push_back(make_row(p_.contacts[c], p_.contacts[c].normal));
+    for (std::size_t c = 0; c < contacts_; ++c) {
+      const Vec3 t = tangent_of(p_.contacts[c].normal), s = cross(p_.contacts[c].normal, t);
+      rows_.push_back(make_row(p_.contacts[c], t));
+      rows_.push_back(make_row(p_.contacts[c], s));
     }
-    impulse_ = VectorXd::Zero(size_);
     prepare_joints();
-    // Columns: the normal of each contact, then both tangents of each.
-    rows_ = MatrixXd::Zero(size_, 3 * contacts_);
-    for (Index c = 0; c < contacts_; ++c) {
-      const ImpactContact& contact = p_.contacts[static_cast<std::size_t>(c)];
-      const Vec3 t = tangent_of(contact.normal), s = cross(contact.normal, t);
-      set_row(c, contact, contact.normal);
-      set_row(contacts_ + 2 * c, contact, t);
-      set_row(contacts_ + 2 * c + 1, contact, s);
-    }
-    pushes_.resize(size_, 3 * contacts_);
-    answers_.resize(size_, 3 * contacts_);
-    for (Index k = 0; k < 3 * contacts_; ++k) {
-      pushes_.col(k) = with_joints(rows_.col(k));
-      answers_.col(k) = divide_by_mass(pushes_.col(k));
-    }
-    give_ = rows_.transpose() * answers_;
-    give_ = (0.5 * (give_ + give_.transpose())).eval();
-    free_.resize(3 * contacts_);
-    for (Index k = 0; k < 3 * contacts_; ++k)
-      free_[k] = rows_.col(k).dot(divide_by_mass(rows_.col(k)));
+  }
+  std::size_t tangent(std::size_t contact) const { return contacts_ + 2 * contact; }
+
+  Row make_row(const ImpactContact& c, const Vec3& direction) const {
+    const ImpactBody &a = p_.bodies[c.a], &b = p_.bodies[c.b];
+    Row r{c.a, c.b, wrench_of(direction, c.place - a.center),
+          wrench_of(direction * -1.0, c.place - b.center)};
+    r.moves_a = divide_by_mass(r.on_a, a);
+    r.moves_b = divide_by_mass(r.on_b, b);
+    r.free = dot(r.on_a, r.moves_a) + dot(r.on_b, r.moves_b);
+    return r;
   }
 
+  // Joints hold what they hold: with a unit of a row acts the share -joint_share_ of theirs.
   void prepare_joints() {
     const auto n = static_cast<Index>(p_.joints.size());
-    joints_ = MatrixXd::Zero(size_, n);
-    joints_answer_.resize(size_, n);
-    for (Index k = 0; k < n; ++k) {
-      const ImpactJoint& j = p_.joints[static_cast<std::size_t>(k)];
-      joints_.col(k).segment<6>(static_cast<Index>(6 * j.a)) += to_vector(j.on_a);
-      joints_.col(k).segment<6>(static_cast<Index>(6 * j.b)) += to_vector(j.on_b);
-      joints_answer_.col(k) = divide_by_mass(joints_.col(k));
-    }
     if (n == 0) return;
-    MatrixXd s = joints_.transpose() * joints_answer_;
-    held_.compute(s);
+    std::vector<Row> joints;
+    for (const ImpactJoint& j : p_.joints)
+      joints.push_back({j.a, j.b, j.on_a, j.on_b, divide_by_mass(j.on_a, p_.bodies[j.a]),
+                        divide_by_mass(j.on_b, p_.bodies[j.b])});
+    MatrixXd own(n, n);
+    for (Index i = 0; i < n; ++i)
+      for (Index k = 0; k < n; ++k)
+        own(i, k) = link(joints[static_cast<std::size_t>(i)], joints[static_cast<std::size_t>(k)]);
+    joint_speed_.resize(n, static_cast<Index>(rows_.size()));
+    for (Index i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < rows_.size(); ++k)
+        joint_speed_(i, static_cast<Index>(k)) =
+            link(joints[static_cast<std::size_t>(i)], rows_[k]);
+    joint_share_ = own.ldlt().solve(joint_speed_);
   }
 
-  void set_row(Index k, const ImpactContact& c, const Vec3& direction) {
-    const auto add = [&](std::uint32_t body, double sign) {
-      const ImpactBody& b = p_.bodies[body];
-      rows_.col(k).segment<6>(static_cast<Index>(6 * body)) +=
-          sign * to_vector(wrench_of(direction, c.place - b.center));
-    };
-    add(c.a, 1);
-    add(c.b, -1);
+  // The speed along one row by a unit impulse of the other, without joints.
+  static double link(const Row& r, const Row& s) {
+    double sum = 0;
+    if (r.a == s.a) sum += dot(r.on_a, s.moves_a);
+    if (r.a == s.b) sum += dot(r.on_a, s.moves_b);
+    if (r.b == s.a) sum += dot(r.on_b, s.moves_a);
+    if (r.b == s.b) sum += dot(r.on_b, s.moves_b);
+    return sum;
+  }
+  double mobility(std::size_t i, std::size_t k) const {
+    double sum = link(rows_[i], rows_[k]);
+    if (joint_share_.size() > 0)
+      sum -= joint_speed_.col(static_cast<Index>(i)).dot(joint_share_.col(static_cast<Index>(k)));
+    return sum;
+  }
+  MatrixXd make_matrix(const std::vector<std::size_t>& rows) const {
+    const auto n = static_cast<Index>(rows.size());
+    MatrixXd w(n, n);
+    for (Index i = 0; i < n; ++i)
+      for (Index k = 0; k <= i; ++k)
+        w(i, k) = w(k, i) =
+            mobility(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(k)]);
+    return w;
+  }
+  VectorXd softness(const std::vector<std::size_t>& rows) const {
+    VectorXd soft(static_cast<Index>(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      soft[static_cast<Index>(i)] = kSoft * rows_[rows[i]].free;
+    return soft;
   }
 
-  // Along normals, then along tangents.
-  VectorXd speeds() const { return rows_.transpose() * velocity_; }
+  double speed(std::size_t row) const {
+    const Row& r = rows_[row];
+    return dot(r.on_a, p_.bodies[r.a].velocity) + dot(r.on_b, p_.bodies[r.b].velocity);
+  }
+  // Along normals.
+  std::vector<double> speeds() const {
+    std::vector<double> u(contacts_);
+    for (std::size_t c = 0; c < contacts_; ++c) u[c] = speed(c);
+    return u;
+  }
 
-  void apply(Index k, double size) {
-    velocity_ += answers_.col(k) * size;
-    impulse_ += pushes_.col(k) * size;
+  void apply(const std::vector<std::size_t>& rows, const VectorXd& sizes) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double size = sizes[static_cast<Index>(i)];
+      if (size == 0) continue;
+      const Row& r = rows_[rows[i]];
+      push(r.a, r.on_a * size, r.moves_a * size);
+      push(r.b, r.on_b * size, r.moves_b * size);
+      const std::size_t c = rows[i] < contacts_ ? rows[i] : (rows[i] - contacts_) / 2;
+      p_.contacts[c].push += r.on_a.linear * size;
+    }
+    if (joint_share_.size() == 0) return;
+    VectorXd held = VectorXd::Zero(joint_share_.rows());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      held += joint_share_.col(static_cast<Index>(rows[i])) * sizes[static_cast<Index>(i)];
+    for (Index k = 0; k < held.size(); ++k) {
+      const ImpactJoint& j = p_.joints[static_cast<std::size_t>(k)];
+      const Wrench on_a = j.on_a * -held[k], on_b = j.on_b * -held[k];
+      push(j.a, on_a, divide_by_mass(on_a, p_.bodies[j.a]));
+      push(j.b, on_b, divide_by_mass(on_b, p_.bodies[j.b]));
+    }
+  }
+  void push(std::uint32_t body, const Wrench& impulse, const Twist& change) {
+    ImpactBody& b = p_.bodies[body];
+    b.impulse += impulse;
+    b.velocity.linear += change.linear;
+    b.velocity.angular += change.angular;
   }
 
   // ---- rounds ----
 
-  std::vector<Index> find_approaching(const VectorXd& u, int round) const {
-    const double fastest = u.cwiseAbs().maxCoeff();
+  std::vector<std::size_t> find_approaching(const std::vector<double>& u, int round) const {
+    double fastest = 0;
+    for (const double v : u) fastest = std::max(fastest, std::abs(v));
     const double still = std::max(kApproach * fastest, 1e-3 * p_.rest_speed);
-    std::vector<Index> some;
+    std::vector<std::size_t> some;
     bool any = false;
-    for (Index c = 0; c < contacts_; ++c) any = any || (u[c] < -still && gives(c));
+    for (std::size_t c = 0; c < contacts_; ++c) any = any || (u[c] < -still && gives(c));
     if (!any) return some;
     // What rests and does not bounce, or does so no more, is kept from being pushed into what it
     // rests on.
-    for (Index c = 0; c < contacts_; ++c) {
-      const double e = p_.contacts[static_cast<std::size_t>(c)].restitution;
+    for (std::size_t c = 0; c < contacts_; ++c) {
+      const double e = p_.contacts[c].restitution;
       if (gives(c) && (u[c] < -still || ((e == 0 || round >= kFullRounds) && u[c] <= still)))
         some.push_back(c);
     }
     return some;
   }
 
-  bool gives(Index c) const { return give_(c, c) > kHeld * free_[c]; }
-
-  VectorXd find_stops(const std::vector<Index>& active, const VectorXd& u) const {
-    const auto n = static_cast<Index>(active.size());
-    MatrixXd w(n, n);
-    VectorXd before(n), soft(n);
-    for (Index i = 0; i < n; ++i) {
-      before[i] = u[active[static_cast<std::size_t>(i)]];
-      soft[i] = kSoft * free_[active[static_cast<std::size_t>(i)]];
-      for (Index k = 0; k < n; ++k)
-        w(i, k) = give_(active[static_cast<std::size_t>(i)], active[static_cast<std::size_t>(k)]);
-    }
-    Complementary problem(w, soft, before);
-    VectorXd stops = problem.solve();
-    const auto largest = [&] { return stops.cwiseProduct(soft).maxCoeff() / kSoft; };
-    if (largest() <= kJammed * before.cwiseAbs().maxCoeff()) {
-      problem.refine(stops);
-      return stops;
-    }
-    soft *= kSoftJam / kSoft;
-    return Complementary(w, soft, before).solve();
+  bool gives(std::size_t c) const {
+    if (p_.contacts[c].jammed) return false;
+    return joint_share_.size() == 0 ? rows_[c].free > 0 : mobility(c, c) > kHeld * rows_[c].free;
   }
 
-  void reflect(const std::vector<Index>& active, const VectorXd& u, int round) {
+  // Takes those that jam out of `active`.
+  VectorXd find_stops(std::vector<std::size_t>& active, const std::vector<double>& u) {
+    for (;;) {
+      VectorXd before(static_cast<Index>(active.size()));
+      for (std::size_t i = 0; i < active.size(); ++i) before[static_cast<Index>(i)] = u[active[i]];
+      if (active.empty()) return before;
+      const MatrixXd w = make_matrix(active);
+      const VectorXd soft = softness(active);
+      Complementary problem(w, soft, before);
+      VectorXd stops = problem.solve();
+      const VectorXd yields = stops.cwiseProduct(soft);
+      const double most = kJammed * before.cwiseAbs().maxCoeff();
+      if (!(yields.maxCoeff() > most)) {
+        problem.refine(stops);
+        return stops;
+      }
+      if (!is_driven()) {
+        const VectorXd softer = soft * (kSoftJam / kSoft);
+        return Complementary(w, softer, before).solve();
+      }
+      std::vector<std::size_t> others;
+      for (std::size_t i = 0; i < active.size(); ++i) {
+        const bool jams = yields[static_cast<Index>(i)] > 0.1 * most;
+        p_.contacts[active[i]].jammed = jams;
+        if (!jams) others.push_back(active[i]);
+      }
+      active = others;
+    }
+  }
+
+  // Whether something moves that nothing stops.
+  bool is_driven() const {
+    return std::any_of(p_.bodies.begin(), p_.bodies.end(), [](const ImpactBody& b) {
+      return b.inverse_mass == 0 &&
+             (length_sq(b.velocity.linear) > 0 || length_sq(b.velocity.angular) > 0);
+    });
+  }
+
+  // Impulses x change the energy by u' x + x' W x / 2, with the work of driven bodies taken out. A
+  // solution never adds any; one that did not converge may, and is made smaller.
+  static VectorXd limit_energy(const MatrixXd& w, const VectorXd& u, const VectorXd& x) {
+    const double gives = -u.dot(x), takes = 0.5 * x.dot(w * x);
+    if (!(takes > gives * (1 + 1e-12))) return x;
+    return gives > 0 ? VectorXd(x * (gives / takes)) : VectorXd::Zero(x.size());
+  }
+
+  void reflect(std::vector<std::size_t> active, const std::vector<double>& u, int round) {
     const VectorXd stops = find_stops(active, u);
     const auto n = static_cast<Index>(active.size());
+    if (n == 0) return;
     VectorXd bounce(n);
     const double share = std::pow(kFading, std::max(0, round - kFullRounds));
     for (Index i = 0; i < n; ++i) {
-      const Index c = active[static_cast<std::size_t>(i)];
-      const double e = p_.contacts[static_cast<std::size_t>(c)].restitution;
-      bounce[i] = -u[c] > p_.rest_speed ? share * e * stops[i] : 0.0;
+      const std::size_t c = active[static_cast<std::size_t>(i)];
+      bounce[i] = -u[c] > p_.rest_speed ? share * p_.contacts[c].restitution * stops[i] : 0.0;
     }
     // With x the stops and E x the bounces, the kinetic energy changes by -(x' W x - x'E W E x) /
     // 2: less than nothing if all restitutions are equal. If they differ, they shrink until it is
     // so.
-    const double stopped = energy_of(active, stops), bounced = energy_of(active, bounce);
+    const MatrixXd w = make_matrix(active);
+    const double stopped = stops.dot(w * stops), bounced = bounce.dot(w * bounce);
     if (bounced > stopped) bounce *= std::sqrt(std::max(stopped, 0.0) / bounced);
-    std::vector<double> size(static_cast<std::size_t>(contacts_), 0.0);
-    for (Index i = 0; i < n; ++i) {
-      const Index c = active[static_cast<std::size_t>(i)];
-      const double sum = stops[i] + bounce[i];
-      size[static_cast<std::size_t>(c)] = sum;
-      apply(c, sum);
-      p_.contacts[static_cast<std::size_t>(c)].impulse += sum;
-    }
-    rub(size, share);
+    VectorXd before(n);
+    for (Index i = 0; i < n; ++i) before[i] = u[active[static_cast<std::size_t>(i)]];
+    const VectorXd sum = limit_energy(w, before, stops + bounce);
+    apply(active, sum);
+    for (Index i = 0; i < n; ++i)
+      p_.contacts[active[static_cast<std::size_t>(i)]].impulse += sum[i];
+    rub(active, sum * share);
   }
 
-  double energy_of(const std::vector<Index>& active, const VectorXd& x) const {
-    double sum = 0;
-    for (Index i = 0; i < x.size(); ++i)
-      for (Index k = 0; k < x.size(); ++k)
-        sum += x[i] * x[k] *
-               give_(active[static_cast<std::size_t>(i)], active[static_cast<std::size_t>(k)]);
-    return sum;
-  }
-
-  // Friction within Coulomb's discs that takes most energy. One contact after the other, again and
-  // again: each takes what it can, so energy only falls, and the end of it does not depend on the
-  // order.
-  void rub(const std::vector<double>& normal, double share) {
-    std::vector<Index> rubs;
-    for (Index c = 0; c < contacts_; ++c) {
-      const auto k = static_cast<std::size_t>(c);
-      if (normal[k] > 0 && p_.contacts[k].friction > 0) rubs.push_back(c);
+  // Friction within Coulomb's discs that takes most energy: its end does not depend on an order.
+  void rub(const std::vector<std::size_t>& active, const VectorXd& normal) {
+    std::vector<std::size_t> rows;
+    std::vector<double> most;
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      const double radius = p_.contacts[active[i]].friction * normal[static_cast<Index>(i)];
+      if (!(radius > 0)) continue;
+      rows.push_back(tangent(active[i]));
+      rows.push_back(tangent(active[i]) + 1);
+      most.push_back(radius);
     }
-    if (rubs.empty()) return;
-    VectorXd size = VectorXd::Zero(2 * contacts_);
-    VectorXd u = speeds().tail(2 * contacts_);
-    const auto give = give_.bottomRightCorner(2 * contacts_, 2 * contacts_);
-    const double fastest = u.cwiseAbs().maxCoeff();
-    for (int round = 0; round < kMostFrictionRounds; ++round) {
-      double change = 0;
-      for (const Index c : rubs) {
-        const auto k = static_cast<std::size_t>(c);
-        Eigen::Matrix2d m = give.block<2, 2>(2 * c, 2 * c);
-        m.diagonal() += kSoft * free_.segment<2>(contacts_ + 2 * c);
-        const Eigen::Vector2d now = size.segment<2>(2 * c);
-        const Eigen::Vector2d g = u.segment<2>(2 * c) - m * now;
-        const Eigen::Vector2d next =
-            minimise_on_disc(m, g, share * p_.contacts[k].friction * normal[k]);
-        const Eigen::Vector2d step = next - now;
-        if (step.isZero(0)) continue;
-        size.segment<2>(2 * c) = next;
-        u += give.middleCols<2>(2 * c) * step;
-        change = std::max(change, (m * step).norm());
-      }
-      if (change <= kStill * fastest) break;
-    }
-    for (const Index c : rubs)
-      for (Index i = 0; i < 2; ++i) apply(contacts_ + 2 * c + i, size[2 * c + i]);
+    if (rows.empty()) return;
+    VectorXd u(static_cast<Index>(rows.size())), radius(static_cast<Index>(most.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) u[static_cast<Index>(i)] = speed(rows[i]);
+    for (std::size_t i = 0; i < most.size(); ++i) radius[static_cast<Index>(i)] = most[i];
+    const MatrixXd w = make_matrix(rows);
+    const VectorXd soft = softness(rows);
+    apply(rows, limit_energy(w, u, Discs(w, soft, u, radius).solve()));
   }
 
   // Without restitution and friction, which leaves nothing that approaches.
-  void stop(const VectorXd& u) {
-    std::vector<Index> all;
-    for (Index c = 0; c < contacts_; ++c)
+  void stop(const std::vector<double>& u) {
+    std::vector<std::size_t> all;
+    for (std::size_t c = 0; c < contacts_; ++c)
       if (gives(c)) all.push_back(c);
-    const VectorXd stops = find_stops(all, u);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const double size = stops[static_cast<Index>(i)];
-      apply(all[i], size);
-      p_.contacts[static_cast<std::size_t>(all[i])].impulse += size;
-    }
-  }
-
-  void store() {
-    for (std::size_t k = 0; k < p_.bodies.size(); ++k) {
-      ImpactBody& b = p_.bodies[k];
-      if (b.inverse_mass == 0) continue;
-      const auto at = static_cast<Index>(6 * k);
-      b.velocity = {{velocity_[at], velocity_[at + 1], velocity_[at + 2]},
-                    {velocity_[at + 3], velocity_[at + 4], velocity_[at + 5]}};
-      b.impulse += Wrench{{impulse_[at], impulse_[at + 1], impulse_[at + 2]},
-                          {impulse_[at + 3], impulse_[at + 4], impulse_[at + 5]}};
-    }
+    VectorXd stops = find_stops(all, u);
+    VectorXd before(stops.size());
+    for (std::size_t i = 0; i < all.size(); ++i) before[static_cast<Index>(i)] = u[all[i]];
+    stops = limit_energy(make_matrix(all), before, stops);
+    apply(all, stops);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      p_.contacts[all[i]].impulse += stops[static_cast<Index>(i)];
   }
 
   ImpactProblem& p_;
-  Index contacts_, size_;
-  VectorXd velocity_, impulse_;
-  MatrixXd rows_, pushes_, answers_, give_;
-  VectorXd free_;  // the diagonal of give_ without joints
-  MatrixXd joints_, joints_answer_;
-  Eigen::LDLT<MatrixXd> held_;
+  std::size_t contacts_;
+  std::vector<Row> rows_;
+  MatrixXd joint_speed_, joint_share_;  // Of each row: one row per joint equation.
 };
 
 }  // namespace

@@ -3,52 +3,45 @@
 // Events are taken in the order of time. Each is the moment at which a pair must not go on as it
 // does: a point enters, and would get deeper within this step than a penalty should push back. All
 // bodies that touch the two at that moment, and through them others, are solved together
-// (impact_solver.h). Bodies that turn far within a step do so in small parts, so
+// (impact_blow.cpp). Bodies that turn far within a step do so in small parts, so
 // that queries see the true motion.
+#include "isotact/dynamics/rigid/detail/impacts.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include <fmt/format.h>
 
 #include "isotact/base/detail/thread_scratch.h"
-#include "isotact/dynamics/rigid/detail/impact_solver.h"
-#include "isotact/dynamics/rigid/detail/joint_rows.h"
-#include "isotact/dynamics/rigid/detail/world_state.h"
 
 namespace isotact {
 
+using detail::Blow;
+using detail::CurrentPart;
+using detail::Encounter;
+using detail::Impact;
+using detail::ImpactState;
+using detail::ImpactWorld;
+using detail::kNoTime;
+using detail::make_contact;
+using detail::PairImpacts;
 using detail::PairState;
+using detail::place_in_field;
+using detail::pose_at;
 using detail::WorldBody;
 
 namespace {
 
-constexpr int kMostBounces = 16;   // of a pair in a step; from then on it does not bounce
-constexpr int kMostImpacts = 48;   // then both wait where they are until the next step
-constexpr double kFastMove = 0.1;  // of a body's radius in a step
-constexpr double kDeepMove = 0.5;  // of the depth of a body
-constexpr double kTurn = 0.5;      // radians in a part of a step
+// Impacts of a pair in a step. Then it goes on by sub-steps, in which its shallow contacts wait for
+// the end of the sub-step. Impacts at these ends have no restitution.
+constexpr int kMostImpacts = 48;
+constexpr double kSubstep = 1.0 / 64;  // share of a step
+constexpr int kMostSubsteps = 512;     // impacts of a pair by sub-steps; the penalty has the rest
+constexpr double kFastMove = 0.1;      // of a body's radius in a step
+constexpr double kDeepMove = 0.5;      // of the depth of a body
+constexpr double kTurn = 0.5;          // radians in a part of a step
 constexpr double kMostParts = 4096;
-constexpr std::size_t kContactsOfPair = 12;
-constexpr double kNoTime = std::numeric_limits<double>::infinity();
-
-// A part of a body's step: from its last impact, or the beginning, to the end, or as far as it
-// turns by kTurn.
-struct Part {
-  double begin = 0, end = 1;  // of the step
-  BodyMotion motion{};
-  bool waits = false;  // where it is
-  bool changed = false;
-};
-
-struct Impact {
-  double time = kNoTime;  // of the step, 0 to 1
-  Contact contact{};
-};
-
-struct Waiting {
-  Impact impact{};
-  std::uint32_t version = 0;  // how often it has changed
-  int count = 0;              // of impacts that were
-};
+constexpr double kNearlyDeep = 0.75;  // of the depth that a penalty may reach
 
 // An impact of a pair, or the end of a part of a body's motion; unless it has changed since.
 struct Turn {
@@ -63,57 +56,26 @@ bool is_later(const Turn& a, const Turn& b) {
   return a.index > b.index;
 }
 
-struct PointContact {
-  Vec3 place{}, normal{};  // world; the normal pushes A
-  double depth = 0;
-  Body by = Body::kA;
-  std::uint32_t point = 0;
-};
-
-Pose pose_at(const Part& part, double time) {
-  if (time >= part.end) return part.motion.to;
-  if (time <= part.begin) return part.motion.from;
-  return compute_pose(part.motion, (time - part.begin) / (part.end - part.begin));
-}
-
-BodyMotion motion_between(const Part& part, double from, double to) {
-  return {pose_at(part, from), pose_at(part, to), part.motion.pivot};
-}
-
 Aabb ball_box(const Vec3& center, double radius) {
   const Vec3 r{radius, radius, radius};
   return {center - r, center + r};
 }
 
-// The parts of a world that impacts read and change.
-struct ImpactWorld {
-  const WorldSettings& settings;
-  std::vector<WorldBody>& bodies;
-  std::vector<PairState>& pairs;
-  std::vector<Aabb>& boxes;  // that bodies fill in the step
-  std::span<const JointSettings> joints;
-  StepReport& report;
-};
-
-template <typename MaterialOf, typename IsHard, typename MayMeet>
 class Impacts {
  public:
-  Impacts(const ImpactWorld& world, const MaterialOf& material_of, const IsHard& is_hard,
-          const MayMeet& may_meet)
-      : bodies_(world.bodies),
+  explicit Impacts(const ImpactWorld& world)
+      : s_{.world = world},
+        bodies_(world.bodies),
         pairs_(world.pairs),
         settings_(world.settings),
-        boxes_(world.boxes),
-        joints_(world.joints),
-        report_(world.report),
-        material_of_(material_of),
-        is_hard_(is_hard),
-        may_meet_(may_meet),
-        parts_(bodies_.size()),
+        parts_(s_.parts),
+        pairs_of_body_(s_.pairs_of_body),
+        impacts_(s_.impacts),
         part_versions_(bodies_.size(), 0) {
+    parts_.resize(bodies_.size());
     for (std::size_t k = 0; k < bodies_.size(); ++k) parts_[k].motion = bodies_[k].step.motion;
     // What gravity gives in two steps does not bounce.
-    rest_speed_ = 2 * length(settings_.gravity) * settings_.step;
+    s_.rest_speed = 2 * length(settings_.gravity) * settings_.step;
   }
 
   // Cost: a search for each pair, then for each impact one for every pair that one of its bodies is
@@ -122,22 +84,21 @@ class Impacts {
     list_pairs_of_bodies();
     for (BodyId id = 0; id < bodies_.size(); ++id)
       if (!pairs_of_body_[id].empty()) split_turn(id);
-    waiting_.resize(pairs_.size());
+    impacts_.resize(pairs_.size());
     parallel_for(pairs_.size(), 1, settings_.threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t k = begin; k < end; ++k) waiting_[k].impact = look(k);
+      for (std::size_t k = begin; k < end; ++k) impacts_[k].next = look(k);
     });
     for (std::size_t k = 0; k < pairs_.size(); ++k) add_turn(k);
-    while (!turns_.empty()) {
+    while (!turns_.empty() && !s_.world.trouble) {
       std::pop_heap(turns_.begin(), turns_.end(), is_later);
       const Turn turn = turns_.back();
       turns_.pop_back();
       if (turn.is_part) {
         if (turn.version != part_versions_[turn.index]) continue;
-        place_at(static_cast<BodyId>(turn.index), turn.time);
         go_on(static_cast<BodyId>(turn.index), turn.time);
         look_again({static_cast<BodyId>(turn.index)});
       } else {
-        if (turn.version != waiting_[turn.index].version) continue;
+        if (turn.version != impacts_[turn.index].version) continue;
         resolve(turn.index, turn.time);
       }
     }
@@ -158,41 +119,55 @@ class Impacts {
  private:
   // ---- motions ----
 
-  bool turns_far(BodyId id) const {
+  double turn_of(BodyId id) const {  // radians in the step
     const WorldBody& w = bodies_[id];
-    return w.moves() && length(angular_velocity(w.body)) * settings_.step > kTurn;
+    if (!w.is_dynamic()) return length(w.turn);
+    return w.moves() ? length(angular_velocity(w.body)) * settings_.step : 0;
   }
+
+  bool turns_far(BodyId id) const { return turn_of(id) > kTurn; }
+
   // What turns far does so in parts, from the beginning.
   void split_turn(BodyId id) {
+    if (turn_of(id) <= kTurn) return;
     WorldBody& w = bodies_[id];
-    if (!turns_far(id)) return;
-    set_pose(w.body, w.step.motion.from);
-    w.body.state.center = w.step.center_from;
-    go_on(id, 0);
+    if (w.is_dynamic()) {
+      set_pose(w.body, w.step.motion.from);
+      w.body.state.center = w.step.center_from;
+    }
+    begin_part(id, 0);
   }
 
-  void place_at(BodyId id, double time) {
-    if (bodies_[id].is_dynamic()) set_pose(bodies_[id].body, pose_at(parts_[id], time));
-  }
-
-  // Free motion from where the body is.
+  // Ends the current part of a body's path at a time and begins another, from where the body is.
   void go_on(BodyId id, double time) {
+    end_part(id, time);
+    if (bodies_[id].is_dynamic()) set_pose(bodies_[id].body, pose_at(parts_[id], time));
+    begin_part(id, time);
+  }
+
+  void end_part(BodyId id, double time) {
+    const CurrentPart& part = parts_[id];
+    if (time > part.begin)
+      bodies_[id].parts.push_back({part.begin, time, motion_between(part, part.begin, time)});
+  }
+
+  void begin_part(BodyId id, double time) {
     WorldBody& w = bodies_[id];
-    if (!w.is_dynamic()) return;
-    Part& part = parts_[id];
+    CurrentPart& part = parts_[id];
     part.changed = true;
     part.begin = time;
-    part.motion.from = world_from_body(w.body);
     const double left = (1 - time) * settings_.step;
-    const double turn = length(angular_velocity(w.body)) * left;
-    part.end = 1;
-    if (part.waits || !(left > 0)) {
-      part.motion.to = part.motion.from;
-    } else {
-      const double most = std::max(kTurn, turn / kMostParts);
-      if (turn > most) part.end = std::min(1.0, time + (1 - time) * most / turn);
-      drift(w.body, (part.end - time) * settings_.step, settings_.turns);
+    const double turn =
+        w.is_dynamic() ? length(angular_velocity(w.body)) * left : length(w.turn) * (1 - time);
+    const double most = std::max(kTurn, turn / kMostParts);
+    part.end = turn > most ? std::min(1.0, time + (1 - time) * most / turn) : 1;
+    if (w.is_dynamic()) {
+      part.motion.from = world_from_body(w.body);
+      if (left > 0) drift(w.body, (part.end - time) * settings_.step, settings_.turns);
       part.motion.to = world_from_body(w.body);
+    } else {
+      part.motion.from = detail::driven_pose(w, time);
+      part.motion.to = detail::driven_pose(w, part.end);
     }
     ++part_versions_[id];
     if (part.end < 1) add({part.end, true, id, part_versions_[id]});
@@ -203,16 +178,16 @@ class Impacts {
   // others.
   void stay_in_box(BodyId id) {
     const WorldBody& w = bodies_[id];
-    const Part& part = parts_[id];
+    const CurrentPart& part = parts_[id];
     if (std::isinf(w.ball_radius)) return;
     // The centre of mass goes straight; the ball's centre and all places stay this far from it.
     const double reach = length(w.ball_center - part.motion.pivot) + w.ball_radius;
     Aabb box = ball_box(transform_point(part.motion.from, part.motion.pivot), reach);
     extend(box, ball_box(transform_point(part.motion.to, part.motion.pivot), reach));
-    if (contains(boxes_[id], box.lower) && contains(boxes_[id], box.upper)) return;
-    extend(boxes_[id], box);
+    if (contains(s_.world.boxes[id], box.lower) && contains(s_.world.boxes[id], box.upper)) return;
+    extend(s_.world.boxes[id], box);
     for (BodyId other = 0; other < bodies_.size(); ++other)
-      if (other != id && overlaps(boxes_[id], boxes_[other])) meet(id, other);
+      if (other != id && overlaps(s_.world.boxes[id], s_.world.boxes[other])) meet(id, other);
   }
 
   void meet(BodyId id, BodyId other) {
@@ -222,9 +197,9 @@ class Impacts {
         pairs_[k].apart = false;
         return;
       }
-    if (!may_meet_(pair)) return;
+    if (!s_.world.may_meet(pair)) return;
     pairs_.emplace_back().pair = pair;
-    waiting_.emplace_back();
+    impacts_.emplace_back();
     for (const BodyId b : {pair.a, pair.b}) pairs_of_body_[b].push_back(pairs_.size() - 1);
   }
 
@@ -232,11 +207,11 @@ class Impacts {
     for (BodyId id = 0; id < bodies_.size(); ++id) {
       WorldBody& w = bodies_[id];
       if (!parts_[id].changed) continue;
+      end_part(id, 1);
       detail::finish_body_step(w, settings_.step);
-      w.bent = true;
+      if (!w.is_dynamic()) continue;
       w.step.velocity = velocity(w.body);
       w.step.angular_velocity = angular_velocity(w.body);
-      report_.waiting += parts_[id].waits ? 1U : 0U;
     }
     std::sort(pairs_.begin(), pairs_.end(),
               [](const PairState& a, const PairState& b) { return a.pair < b.pair; });
@@ -255,43 +230,27 @@ class Impacts {
     std::push_heap(turns_.begin(), turns_.end(), is_later);
   }
   void add_turn(std::size_t k) {
-    const Waiting& w = waiting_[k];
-    if (w.impact.time != kNoTime) add({w.impact.time, false, k, w.version});
+    const PairImpacts& w = impacts_[k];
+    if (w.next.time != kNoTime) add({w.next.time, false, k, w.version});
   }
 
   // Whoever one of them may meet now meets it elsewhere. What nothing pushes goes on as before.
   void look_again(const std::vector<BodyId>& changed) {
     std::vector<std::size_t> again;
     for (const BodyId id : changed)
-      if (bodies_[id].is_dynamic())
-        again.insert(again.end(), pairs_of_body_[id].begin(), pairs_of_body_[id].end());
+      again.insert(again.end(), pairs_of_body_[id].begin(), pairs_of_body_[id].end());
     std::sort(again.begin(), again.end());
     again.erase(std::unique(again.begin(), again.end()), again.end());
     for (const std::size_t k : again) {
-      ++waiting_[k].version;
-      waiting_[k].impact = look(k);
+      ++impacts_[k].version;
+      impacts_[k].next = look(k);
       add_turn(k);
     }
   }
 
-  static Vec3 linear_of(const WorldBody& w) {
-    return w.is_dynamic() ? velocity(w.body) : w.step.velocity;
-  }
-  static Vec3 angular_of(const WorldBody& w) {
-    return w.is_dynamic() ? angular_velocity(w.body) : w.step.angular_velocity;
-  }
-  // Momenta are constant between impacts; the rate of a turn changes with the rotation.
-  Twist twist_at(BodyId id, double time) const {
-    const WorldBody& w = bodies_[id];
-    if (!w.is_dynamic()) return {w.step.velocity, w.step.angular_velocity};
-    if (parts_[id].waits) return {};
-    RigidBody there = w.body;
-    there.state.rotation = pose_at(parts_[id], time).rotation;
-    return {velocity(there), angular_velocity(there)};
-  }
   Vec3 velocity_of(BodyId id, const Vec3& place, double time) const {
     const Vec3 center = transform_point(pose_at(parts_[id], time), parts_[id].motion.pivot);
-    return moved(twist_at(id, time), place - center).linear;
+    return moved(twist_at(s_, id, time), place - center).linear;
   }
   Vec3 slip(const BodyPair& pair, const Vec3& place, double time) const {
     return velocity_of(pair.a, place, time) - velocity_of(pair.b, place, time);
@@ -299,16 +258,18 @@ class Impacts {
 
   // m/s: no place of one moves faster against the other.
   double bound_speed(const BodyPair& pair) const {
+    const auto linear_of = [](const WorldBody& w) {
+      return w.is_dynamic() ? velocity(w.body) : w.step.velocity;
+    };
     const auto turn = [&](BodyId id) {
       const WorldBody& w = bodies_[id];
-      return std::isfinite(w.ball_radius) && !parts_[id].waits
-                 ? length(angular_of(w)) *
-                       (length(w.ball_center - parts_[id].motion.pivot) + w.ball_radius)
+      const Vec3 rate = w.is_dynamic() ? angular_velocity(w.body) : w.step.angular_velocity;
+      return std::isfinite(w.ball_radius)
+                 ? length(rate) * (length(w.ball_center - parts_[id].motion.pivot) + w.ball_radius)
                  : 0.0;
     };
-    const Vec3 a = parts_[pair.a].waits ? Vec3{} : linear_of(bodies_[pair.a]);
-    const Vec3 b = parts_[pair.b].waits ? Vec3{} : linear_of(bodies_[pair.b]);
-    return length(a - b) + turn(pair.a) + turn(pair.b);
+    return length(linear_of(bodies_[pair.a]) - linear_of(bodies_[pair.b])) + turn(pair.a) +
+           turn(pair.b);
   }
 
   // Metres: how far they may move in a step without a search.
@@ -327,36 +288,44 @@ class Impacts {
     }
     return least;
   }
-  bool is_fast(std::size_t k, double left) const {
+  // Metres: the greatest depth that is left to a penalty.
+  double deep_of(const BodyPair& pair) const { return 0.5 * allowed_move(pair); }
+
+  bool is_fast(std::size_t k, double begin) const {
     if (settings_.impacts == ImpactRule::kOff) return false;
     const BodyPair& pair = pairs_[k].pair;
     if (bodies_[pair.a].settings.fast || bodies_[pair.b].settings.fast) return true;
     if (settings_.impacts != ImpactRule::kAuto) return false;
     const double speed = bound_speed(pair);
-    if (begins_hard(k) && speed > rest_speed_) return true;
-    return allowed_move(pair) < speed * left * settings_.step;
+    if (begins_hard(k) && speed > s_.rest_speed) return true;
+    if (is_driven_in(k)) return true;
+    return allowed_move(pair) < speed * (1 - begin) * settings_.step;
   }
   // A contact that begins is an impact, unless springs that somebody chose are to take it.
   bool begins_hard(std::size_t k) const {
     const PairState& p = pairs_[k];
-    return settings_.impacts == ImpactRule::kAuto && p.points == 0 && is_hard_(p.pair);
+    return settings_.impacts == ImpactRule::kAuto && p.points == 0 && s_.world.is_hard(p.pair);
   }
-
-  struct Meeting {
-    BodyPair pair;
-    bool points_of_a;
-    const WorldBody &shell, &field;
-    const ShellMotion& motion;
-    double begin, end;
-    bool begins_hard = false;
-  };
+  // A penalty does not stop a driven body.
+  bool is_driven_in(std::size_t k) const {
+    const BodyPair& pair = pairs_[k].pair;
+    return (is_driven(pair.a) || is_driven(pair.b)) &&
+           pairs_[k].depth > kNearlyDeep * deep_of(pair);
+  }
+  bool is_driven(BodyId id) const {
+    const WorldBody& w = bodies_[id];
+    return w.body.kind == BodyKind::kKinematic &&
+           (length_sq(w.step.velocity) > 0 || length_sq(w.step.angular_velocity) > 0);
+  }
 
   Impact look(std::size_t k) const {
     const BodyPair pair = pairs_[k].pair;
-    if (pairs_[k].apart || waiting_[k].count > kMostImpacts) return {};
-    const double begin = std::max(parts_[pair.a].begin, parts_[pair.b].begin);
+    const PairImpacts& impacts = impacts_[k];
+    if (pairs_[k].apart || impacts.pressed || impacts.count > kMostImpacts + kMostSubsteps)
+      return {};
+    const double begin = std::max({parts_[pair.a].begin, parts_[pair.b].begin, impacts.idle_until});
     const double end = std::min(parts_[pair.a].end, parts_[pair.b].end);
-    if (begin >= end || !is_fast(k, 1 - begin)) return {};
+    if (begin >= end || !is_fast(k, begin)) return {};
     const BodyMotion of_a = motion_between(parts_[pair.a], begin, end);
     const BodyMotion of_b = motion_between(parts_[pair.b], begin, end);
     Impact best;
@@ -367,26 +336,28 @@ class Impacts {
       const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
                                .field = points_of_a ? of_b : of_a,
                                .model = MotionModel::kConstantRates};
-      find_impact({pair, points_of_a, shell, field, motion, begin, end, begins_hard(k)}, best);
+      find_impact({pair, points_of_a, shell, field, motion, begin, end, begins_hard(k)},
+                  impacts.quiet_until, best);
     }
     return best;
   }
 
-  void find_impact(const Meeting& m, Impact& best) const {
+  void find_impact(const Encounter& m, double quiet_until, Impact& best) const {
     const ThreadScratch<SweptResults> scratch;
     SweptResults& swept = *scratch;
     m.field.first->trace(m.shell.tree(), m.motion, swept);
     if (swept.motions[0].point == kNoPoint) return;
     m.field.all->trace(m.shell.tree(), m.motion, swept);
-    const double deep = 0.5 * allowed_move(m.pair);
+    const double deep = deep_of(m.pair);
     const double span = m.end - m.begin;
     const double speed = bound_speed(m.pair) * span * settings_.step;
+    const double quiet = std::clamp((quiet_until - m.begin) / span, 0.0, 1.0);
     for (const SweptHit& hit : swept.hits)
       for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
         const SegmentInterval& i = swept.intervals[hit.first_interval + k];
         const auto enter = static_cast<double>(i.enter), exit = static_cast<double>(i.exit);
         if (m.begin + enter * span >= best.time) break;
-        const double time = find_hard_time(m, hit.point, {enter, exit}, deep, speed);
+        const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, deep, speed);
         if (time == kNoTime || m.begin + time * span >= best.time) continue;
         best.time = m.begin + time * span;
         best.contact = make_contact(m, hit.point, time);
@@ -394,318 +365,151 @@ class Impacts {
       }
   }
 
-  Vec3 place_in_field(const Meeting& m, std::uint32_t point, double time) const {
-    return compute_map(m.motion, time) * to_double(m.shell.tree().point(point));
-  }
-
   // When a point that is inside must not go on, if it gets deeper than `deep` before it leaves: at
   // its entry if it approaches, else when it is nearly as deep. A point at a depth d below three
-  // quarters of `deep` takes (deep - d) / speed to get there, or more.
+  // quarters of `deep` takes (deep - d) / speed to get there, or more. Shallow points wait until
+  // the pair is not quiet any more.
   struct Times {
-    double enter, exit;
+    double enter, exit, quiet;
   };
-  double find_hard_time(const Meeting& m, std::uint32_t point, const Times& i, double deep,
+  double find_hard_time(const Encounter& m, std::uint32_t point, const Times& i, double deep,
                         double speed) const {
     const AnyField& field = m.field.field();
     const double fall = std::min(field.lipschitz(), kSteepest) * speed;
+    const double entry = std::max(i.enter, std::min(i.quiet, i.exit));
     double last = -field.value(place_in_field(m, point, i.enter));
-    const bool is_deep = last >= 0.75 * deep;  // from the beginning
+    const bool is_deep = last >= kNearlyDeep * deep;  // from the beginning
     if (is_deep && approaches(m, point, i.enter)) return i.enter;
-    if (m.begins_hard && i.enter > 0 && approaches(m, point, i.enter, rest_speed_)) return i.enter;
+    if (m.begins_hard && i.enter > 0 && approaches(m, point, i.enter, s_.rest_speed)) return entry;
     for (double t = i.enter; t < i.exit && fall > 0;) {
       t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
       const double depth = -field.value(place_in_field(m, point, t));
-      if (is_deep ? depth > last + 0.01 * deep : depth >= 0.75 * deep)
-        return approaches(m, point, i.enter) ? i.enter : t;
+      if (is_deep ? depth > last + 0.01 * deep : depth >= kNearlyDeep * deep)
+        return approaches(m, point, i.enter) && entry <= t ? entry : t;
       last = depth;
     }
     return kNoTime;
   }
   static constexpr double kSteepest = 2;  // of fields, but in a few cells
 
-  bool approaches(const Meeting& m, std::uint32_t point, double time) const {
-    return approaches(m, point, time, 0.5 * rest_speed_);
+  bool approaches(const Encounter& m, std::uint32_t point, double time) const {
+    return approaches(m, point, time, 0.5 * s_.rest_speed);
   }
-  bool approaches(const Meeting& m, std::uint32_t point, double time, double speed) const {
+  bool approaches(const Encounter& m, std::uint32_t point, double time, double speed) const {
     const Contact c = make_contact(m, point, time);
     const double now = m.begin + time * (m.end - m.begin);
     return dot(slip(m.pair, c.position, now), c.normal) < -speed;
   }
 
-  Contact make_contact(const Meeting& m, std::uint32_t point, double time) const {
-    const Vec3 x = place_in_field(m, point, time);
-    const FieldSample sample = m.field.field().sample(x);
-    Vec3 out = normalized(sample.gradient);
-    if (length_sq(out) == 0) out = {0, 1, 0};
-    const Pose world = compute_pose(m.motion.field, time);
-    const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
-    return {.position = place,
-            .point_on_a = place,
-            .point_on_b = place,
-            .normal = m.points_of_a ? normal : -normal,
-            .depth = -sample.distance,
-            .sampled_by = m.points_of_a ? Body::kA : Body::kB,
-            .point = point};
-  }
-
   // ---- an impact ----
 
-  // A problem that grows: bodies and contacts that the blow reaches.
-  struct Blow {
-    double time = 0;
-    detail::ImpactProblem problem{};
-    std::vector<BodyId> bodies{};        // of the problem
-    std::vector<bool> looked_at{};       // whether their contacts are in it
-    std::vector<std::size_t> pair_of{};  // of each contact
-    std::vector<Contact> contacts{};
-    std::vector<std::size_t> pairs{};  // in it
-  };
-
-  std::uint32_t add_body(Blow& blow, BodyId id) const {
-    const auto at = std::find(blow.bodies.begin(), blow.bodies.end(), id);
-    if (at != blow.bodies.end()) return static_cast<std::uint32_t>(at - blow.bodies.begin());
-    const WorldBody& w = bodies_[id];
-    const Part& part = parts_[id];
-    const Pose pose = pose_at(part, blow.time);
-    detail::ImpactBody body;
-    body.center = transform_point(pose, part.motion.pivot);
-    body.velocity = part.waits && !w.is_dynamic() ? Twist{} : Twist{linear_of(w), angular_of(w)};
-    if (w.is_dynamic()) {
-      RigidBody there = w.body;
-      set_pose(there, pose);
-      body.velocity = {velocity(there), angular_velocity(there)};
-      // Velocities have the loads of the whole step: they are those of its middle.
-      if (flies(id))
-        body.velocity.linear += settings_.gravity * (settings_.step * (blow.time - 0.5));
-      body.inverse_mass = 1 / w.body.mass.mass;
-      const Mat3 turn = to_matrix(there.state.rotation);
-      body.inverse_inertia = turn * w.body.mass.inverse_inertia * transpose(turn);
-    }
-    blow.problem.bodies.push_back(body);
-    blow.bodies.push_back(id);
-    blow.looked_at.push_back(false);
-    return static_cast<std::uint32_t>(blow.bodies.size() - 1);
-  }
-
-  // Whether nothing touched it when the step began.
-  bool flies(BodyId id) const {
-    return std::none_of(pairs_of_body_[id].begin(), pairs_of_body_[id].end(),
-                        [&](std::size_t k) { return pairs_[k].points > 0 || pairs_[k].touched; });
-  }
-
-  // Contacts of a body with all others that it touches.
-  void look_around(Blow& blow, std::uint32_t local) const {
-    blow.looked_at[local] = true;
-    const BodyId id = blow.bodies[local];
-    if (!bodies_[id].is_dynamic()) return;
-    for (const std::size_t k : pairs_of_body_[id]) {
-      if (pairs_[k].apart) continue;
-      if (std::find(blow.pairs.begin(), blow.pairs.end(), k) != blow.pairs.end()) continue;
-      add_pair(blow, k, nullptr);
-    }
-    for (const JointSettings& j : joints_) {
-      if (j.a != id && j.b != id) continue;
-      add_body(blow, j.a);
-      add_body(blow, j.b);
-    }
-  }
-  // Points that touch at the moment, and one that is known to.
-  void add_pair(Blow& blow, std::size_t k, const Contact* known) const {
-    const BodyPair pair = pairs_[k].pair;
-    std::vector<Contact> touching = find_touching(pair, blow.time);
-    if (known != nullptr) touching.insert(touching.begin(), *known);
-    if (touching.empty()) return;
-    blow.pairs.push_back(k);
-    const std::uint32_t a = add_body(blow, pair.a), b = add_body(blow, pair.b);
-    const WorldBody &wa = bodies_[pair.a], &wb = bodies_[pair.b];
-    const double restitution =
-        waiting_[k].count > kMostBounces
-            ? 0
-            : std::max(wa.settings.material.restitution, wb.settings.material.restitution);
-    const double friction = material_of_(pair).friction;
-    for (const std::size_t i : choose(touching, known != nullptr)) {
-      const Contact& c = touching[i];
-      blow.problem.contacts.push_back({.a = a,
-                                       .b = b,
-                                       .place = c.position,
-                                       .normal = c.normal,
-                                       .friction = friction,
-                                       .restitution = restitution});
-      blow.pair_of.push_back(k);
-      blow.contacts.push_back(c);
-    }
-  }
-
-  std::vector<Contact> find_touching(const BodyPair& pair, double time) const {
-    std::vector<Contact> touching;
-    const ThreadScratch<SweptResults> scratch;
-    for (const bool points_of_a : {true, false}) {
-      const BodyId of_shell = points_of_a ? pair.a : pair.b;
-      const BodyId of_field = points_of_a ? pair.b : pair.a;
-      const WorldBody &shell = bodies_[of_shell], &field = bodies_[of_field];
-      if (!shell.has_points() || !field.has_field()) continue;
-      const ShellMotion motion{.shell = at_rest(pose_at(parts_[of_shell], time)),
-                               .field = at_rest(pose_at(parts_[of_field], time))};
-      field.near->trace(shell.tree(), motion, *scratch);
-      const Meeting m{pair, points_of_a, shell, field, motion, time, time};
-      for (const SweptHit& hit : scratch->hits) touching.push_back(make_contact(m, hit.point, 0));
-    }
-    return touching;
-  }
-
-  // Some that are far from each other: the corners of a face rather than its middle. Contacts of
-  // different directions count as far.
-  static std::vector<std::size_t> choose(const std::vector<Contact>& some, bool first_is_known) {
-    std::vector<std::size_t> chosen;
-    if (some.size() <= kContactsOfPair) {
-      for (std::size_t i = 0; i < some.size(); ++i) chosen.push_back(i);
-      return chosen;
-    }
-    Aabb box;
-    for (const Contact& c : some) extend(box, c.position);
-    const double size = length(extent(box));
-    std::vector<double> far(some.size(), kNoTime);
-    std::size_t next = 0;
-    if (!first_is_known)
-      for (std::size_t i = 1; i < some.size(); ++i)
-        if (some[i].depth > some[next].depth) next = i;
-    while (chosen.size() < kContactsOfPair) {
-      chosen.push_back(next);
-      const Contact& c = some[next];
-      double most = -1;
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        const double d = length_sq(some[i].position - c.position) +
-                         0.25 * size * size * length_sq(some[i].normal - c.normal);
-        far[i] = std::min(far[i], d);
-        if (far[i] > most) {
-          most = far[i];
-          next = i;
-        }
-      }
-      if (!(most > 1e-6 * size * size)) break;
-    }
-    return chosen;
-  }
-
-  void add_joints(Blow& blow) const {
-    blow.problem.joints.clear();
-    std::vector<detail::JointRow> rows;
-    for (const JointSettings& j : joints_) {
-      const auto a = std::find(blow.bodies.begin(), blow.bodies.end(), j.a);
-      const auto b = std::find(blow.bodies.begin(), blow.bodies.end(), j.b);
-      if (a == blow.bodies.end() || b == blow.bodies.end()) continue;
-      RigidBody at_a = bodies_[j.a].body, at_b = bodies_[j.b].body;
-      set_pose(at_a, pose_at(parts_[j.a], blow.time));
-      set_pose(at_b, pose_at(parts_[j.b], blow.time));
-      rows.clear();
-      detail::add_joint_rows(j, at_a, at_b, settings_.step, rows);
-      for (const detail::JointRow& row : rows) {
-        // Motors and limits act in the next step.
-        if (std::isfinite(row.least) || std::isfinite(row.most)) continue;
-        blow.problem.joints.push_back({static_cast<std::uint32_t>(a - blow.bodies.begin()),
-                                       static_cast<std::uint32_t>(b - blow.bodies.begin()),
-                                       row.on_a, row.on_b});
-      }
-    }
-  }
-
   void resolve(std::size_t index, double time) {
-    Waiting& now = waiting_[index];
-    const BodyPair pair = pairs_[index].pair;
+    PairImpacts& now = impacts_[index];
+    const detail::PairPoint point{now.next.contact.sampled_by, now.next.contact.point};
+    if (std::find(now.known.begin(), now.known.end(), point) == now.known.end())
+      now.known.push_back(point);
     if (++now.count > kMostImpacts) {
-      wait(pair, time);
-      return;
+      ++s_.world.report.substeps;
+      if (time >= now.quiet_until) now.quiet_until = time + kSubstep;
     }
-    Blow blow{.time = time};
-    blow.problem.rest_speed = rest_speed_;
-    add_pair(blow, index, &now.impact.contact);
-    for (std::uint32_t i = 0; i < 2; ++i) look_around(blow, i);
-    solve(blow);
-    apply(blow, time);
+    const Blow blow = detail::solve_blow(s_, index, time);
+    find_pressed(blow);
+    if (s_.world.trouble) return;
+    apply(blow, index, time);
   }
 
-  // Bodies whose motion changed are looked around, as long as that finds something to do.
-  void solve(Blow& blow) const {
-    for (;;) {
-      // Joints connect: whoever is jointed with one of them moves with it.
-      for (std::uint32_t i = 0; i < blow.bodies.size(); ++i)
-        if (is_jointed(blow.bodies[i]) && !blow.looked_at[i]) look_around(blow, i);
-      add_joints(blow);
-      const detail::ImpactReport report = detail::solve_impacts(blow.problem);
-      if (report.rounds == 0) return;
-      bool grew = false;
-      for (std::uint32_t i = 0; i < blow.bodies.size(); ++i) {
-        const Wrench& w = blow.problem.bodies[i].impulse;
-        if (blow.looked_at[i] || (length_sq(w.linear) == 0 && length_sq(w.angular) == 0)) continue;
-        look_around(blow, i);
-        grew = true;
-      }
-      if (!grew) return;
+  // Contacts that no impulses keep from approaching are left to the penalty as long as that holds
+  // them.
+  void find_pressed(const Blow& blow) {
+    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
+      if (!blow.problem.contacts[i].jammed) continue;
+      const std::size_t k = blow.pair_of[i];
+      impacts_[k].pressed = true;
+      const BodyPair& pair = pairs_[k].pair;
+      const Contact& c = blow.contacts[i];
+      const double speed = -dot(slip(pair, c.position, blow.time), c.normal);
+      const double depth = c.depth + std::max(speed, 0.0) * (1 - blow.time) * settings_.step;
+      const double most = kNearlyDeep * deep_of(pair);
+      if (depth > most && !s_.world.trouble) s_.world.trouble = describe_jam(blow, i, depth, most);
     }
   }
-  bool is_jointed(BodyId id) const {
-    return std::any_of(joints_.begin(), joints_.end(),
-                       [&](const JointSettings& j) { return j.a == id || j.b == id; });
+
+  Trouble describe_jam(const Blow& blow, std::size_t contact, double depth, double most) const {
+    const BodyPair& pair = pairs_[blow.pair_of[contact]].pair;
+    const BodyId id = bodies_[pair.a].is_dynamic() ? pair.a : pair.b;
+    std::string driven, others;
+    for (const BodyId other : blow.bodies) {
+      if (other == id || !is_jammed(blow, other)) continue;
+      std::string& list = is_driven(other) ? driven : others;
+      list += fmt::format("{}'{}'", list.empty() ? "" : ", ", bodies_[other].settings.name);
+    }
+    const double time = s_.world.report.time - (1 - blow.time) * settings_.step;
+    return {
+        id, time,
+        fmt::format("body '{}' at {:.6g} s has no free place: {} presses it{}{}; it gets {:.3g} m "
+                    "deep in this step, and contacts hold {:.3g} m",
+                    bodies_[id].settings.name, time,
+                    driven.empty() ? "a joint" : "driven body " + driven,
+                    others.empty() ? "" : " against ", others, depth, most)};
+  }
+  bool is_jammed(const Blow& blow, BodyId id) const {
+    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
+      const BodyPair& pair = pairs_[blow.pair_of[i]].pair;
+      if (blow.problem.contacts[i].jammed && (pair.a == id || pair.b == id)) return true;
+    }
+    return false;
   }
 
-  void apply(const Blow& blow, double time) {
+  void apply(const Blow& blow, std::size_t index, double time) {
     std::vector<BodyId> changed;
     for (std::size_t i = 0; i < blow.bodies.size(); ++i) {
       const detail::ImpactBody& solved = blow.problem.bodies[i];
-      WorldBody& w = bodies_[blow.bodies[i]];
-      if (!w.is_dynamic()) continue;
-      const bool first = blow.bodies[i] == pairs_[blow.pairs[0]].pair.a ||
-                         blow.bodies[i] == pairs_[blow.pairs[0]].pair.b;
-      const bool pushed = length_sq(solved.impulse.linear) + length_sq(solved.impulse.angular) > 0;
-      if (!first && !pushed) continue;
-      place_at(blow.bodies[i], time);
+      const BodyId id = blow.bodies[i];
+      WorldBody& w = bodies_[id];
+      if (!w.is_dynamic()) {
+        // The work of a driven body, exactly: its velocity does not change.
+        s_.world.energy_bound += std::max(-dot(solved.impulse, solved.velocity), 0.0);
+        continue;
+      }
+      if (length_sq(solved.impulse.linear) + length_sq(solved.impulse.angular) == 0) continue;
       w.body.state.momentum += solved.impulse.linear;
       w.body.state.angular_momentum += solved.impulse.angular;
-      go_on(blow.bodies[i], time);
-      changed.push_back(blow.bodies[i]);
-    }
-    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
-      if (!(blow.problem.contacts[i].impulse > 0)) continue;
-      PairState& p = pairs_[blow.pair_of[i]];
-      p.impact = true;
-      p.contact = blow.contacts[i];
-    }
-    pairs_[blow.pairs[0]].impact = true;
-    ++report_.impacts;
-    look_again(changed);
-  }
-
-  // What cannot be separated in so many impacts stays where it is for the rest of the step, with
-  // its momentum: time is lost, and nothing passes.
-  void wait(const BodyPair& pair, double time) {
-    std::vector<BodyId> changed;
-    for (const BodyId id : {pair.a, pair.b}) {
-      if (!bodies_[id].is_dynamic()) continue;
-      place_at(id, time);
-      parts_[id].waits = true;
       go_on(id, time);
       changed.push_back(id);
     }
-    for (std::size_t k = 0; k < pairs_.size(); ++k)
-      if (pairs_[k].pair == pair) pairs_[k].impact = true;
+    bool pushes = false;
+    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
+      const Vec3& push = blow.problem.contacts[i].push;
+      if (length_sq(push) == 0) continue;
+      note_impact(blow.pair_of[i], blow.contacts[i], push);
+      pushes = pushes || blow.pair_of[i] == index;
+    }
+    if (pushes)
+      ++s_.world.report.impacts;
+    else  // It does not approach but for gravity: to be looked at again later.
+      impacts_[index].idle_until = time + kSubstep;
+    changed.push_back(pairs_[index].pair.a);
     look_again(changed);
   }
 
+  void note_impact(std::size_t k, const Contact& contact, const Vec3& push) {
+    PairState& p = pairs_[k];
+    if (!p.impact) p.impulse = p.angular_impulse = {};
+    p.impact = true;
+    p.impulse += push;
+    p.angular_impulse += cross(contact.position, push);
+    p.contact = contact;
+  }
+
+  ImpactState s_;
   std::vector<WorldBody>& bodies_;
   std::vector<PairState>& pairs_;
   const WorldSettings& settings_;
-  std::vector<Aabb>& boxes_;
-  std::span<const JointSettings> joints_;
-  StepReport& report_;
-  const MaterialOf& material_of_;
-  const IsHard& is_hard_;
-  const MayMeet& may_meet_;
-  double rest_speed_ = 0;
-  std::vector<Part> parts_;
+  std::vector<CurrentPart>& parts_;
+  std::vector<std::vector<std::size_t>>& pairs_of_body_;
+  std::vector<PairImpacts>& impacts_;
   std::vector<std::uint32_t> part_versions_;
-  std::vector<std::vector<std::size_t>> pairs_of_body_;
-  std::vector<Waiting> waiting_;  // of pairs
-  std::vector<Turn> turns_;       // a heap, the first one on top
+  std::vector<Turn> turns_;  // a heap, the first one on top
 };
 
 }  // namespace
@@ -713,15 +517,15 @@ class Impacts {
 // Calls `use` with all impacts of the step.
 template <typename Use>
 void World::State::with_impacts(Use&& use) {
-  for (WorldBody& b : bodies) b.bent = false;
+  for (WorldBody& b : bodies) b.parts.clear();
   if (settings.impacts == ImpactRule::kOff || pairs.empty()) return;
-  const auto material = [&](const BodyPair& pair) { return material_of(pair); };
-  const auto can_meet = [&](const BodyPair& pair) { return may_meet(pair); };
   const auto is_hard = [&](const BodyPair& pair) {
     return bodies[pair.a].settings.material.stiffness == 0 &&
            bodies[pair.b].settings.material.stiffness == 0 && !materials.contains(pair);
   };
-  Impacts impacts({settings, bodies, pairs, boxes, joints, report}, material, is_hard, can_meet);
+  Impacts impacts({settings, bodies, pairs, boxes, joints, report, trouble, energy_bound,
+                   [&](const BodyPair& pair) { return material_of(pair); }, is_hard,
+                   [&](const BodyPair& pair) { return may_meet(pair); }});
   use(impacts);
 }
 

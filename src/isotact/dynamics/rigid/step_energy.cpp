@@ -37,7 +37,7 @@ void World::State::StepForces::gather_bodies(std::vector<Finish>& islands) {
     change.state.angular_momentum = m.load.angular + m.push.angular;
     f.wanted += start + added - (2 * m.share - 1) * kinetic_energy(change);
     f.most += start + added;
-    f.exact = f.exact && !b.bent;
+    f.exact = f.exact && !b.is_bent();
     b.body.state.momentum += m.load.linear * (1 - m.share);
     b.body.state.angular_momentum += m.load.angular * (1 - m.share);
     RigidBody part = b.body;

@@ -116,7 +116,7 @@ void World::State::StepForces::limit_work() {
 void World::State::StepForces::finish() {
   for (PairState& p : s_.pairs) {
     const bool changed =
-        p.impact || p.own.held || s_.bodies[p.pair.a].bent || s_.bodies[p.pair.b].bent;
+        p.impact || p.own.held || s_.bodies[p.pair.a].is_bent() || s_.bodies[p.pair.b].is_bent();
     if (!p.apart && changed && !s_.rests(p.pair)) look(p);
   }
   find_islands();

@@ -25,6 +25,8 @@ constexpr double kExplicitStiffness = 0.25;
 constexpr double kContactShare = 0.1;   // of a surface that touches, for the damping ratio
 constexpr double kMostDamping = 1;      // C h / m, of the whole surface, for explicit steps
 constexpr double kNearContact = 0.05;   // of a cell: as good as touching
+constexpr double kMostTurn = 1e5;       // rad in a step, of driven bodies
+constexpr double kTurnRounding = 1e-6;  // rad
 constexpr double kStickDamping = 0.25;  // of the damping
 
 void check(const WorldSettings& s) {
@@ -116,6 +118,20 @@ ContactMaterial pair_material(const PairSides& s) {
   material.stick_damping = kStickDamping * material.damping;
   material.friction = std::sqrt(s.a.friction * s.b.friction);
   return material;
+}
+
+namespace {
+
+double error_of(const Shape& shape) {
+  return shape.solid() ? 0.0 : static_cast<double>(shape.brick_field().header().near_error);
+}
+
+}  // namespace
+
+double compute_thinnest_wall(const Shape& points, const Shape& wall) {
+  if (!points.can_have_points() || !wall.can_have_field())
+    return std::numeric_limits<double>::infinity();
+  return points.points().covering_radius() + 2 * error_of(wall);
 }
 
 World::World(const WorldSettings& settings) : state_(std::make_unique<State>()) {
@@ -211,6 +227,21 @@ void World::add_load(BodyId id, const Load& load) { state_->bodies[id].load += l
 void World::move_to(BodyId id, const Pose& world_from_body) {
   assert(state_->bodies[id].body.kind == BodyKind::kKinematic);
   state_->bodies[id].target = {normalized(world_from_body.rotation), world_from_body.translation};
+  state_->bodies[id].target_turn.reset();
+}
+void World::move_to(BodyId id, const Pose& world_from_body, const Vec3& turn) {
+  const Quat end = normalized(world_from_body.rotation);
+  const double angle = length(turn);
+  if (!is_finite(turn) || !(angle <= kMostTurn))
+    throw Error(fmt::format("body '{}': a turn of {} rad in a step",
+                            state_->bodies[id].settings.name, angle));
+  const Quat& start = state_->bodies[id].body.state.rotation;
+  const Quat there = angle > 0 ? rotation_about(turn, angle) * start : start;
+  if (!(length(detail::mean_rate(there, end, 1)) <= kTurnRounding))
+    throw Error(fmt::format("body '{}': its turn does not lead to the rotation of its pose",
+                            state_->bodies[id].settings.name));
+  move_to(id, world_from_body);
+  state_->bodies[id].target_turn = turn;
 }
 void World::set_pair_material(BodyId a, BodyId b, const ContactMaterial& material) {
   state_->materials[pair_of(a, b)] = material;
@@ -261,6 +292,28 @@ double World::joint_position(std::size_t joint) const {
 const StepReport& World::report() const { return state_->report; }
 std::span<const PairContact> World::contacts() const { return state_->contacts; }
 const std::optional<Trouble>& World::trouble() const { return state_->trouble; }
+// The largest of a sum is that of both largest, if these are two bodies that may meet.
+double World::thinnest_wall() const {
+  double largest = 0;
+  const std::vector<WorldBody>& bodies = state_->bodies;
+  const auto reach = [](const WorldBody& b) {
+    return b.has_points() ? b.tree().covering_radius() : -1.0;
+  };
+  std::vector<BodyId> by_points;
+  for (BodyId id = 0; id < bodies.size(); ++id)
+    if (bodies[id].has_points()) by_points.push_back(id);
+  std::stable_sort(by_points.begin(), by_points.end(),
+                   [&](BodyId a, BodyId b) { return reach(bodies[a]) > reach(bodies[b]); });
+  for (BodyId wall = 0; wall < bodies.size(); ++wall) {
+    if (!bodies[wall].has_field()) continue;
+    const double error = 2 * error_of(*bodies[wall].settings.shape);
+    for (const BodyId id : by_points) {
+      if (reach(bodies[id]) + error <= largest) break;
+      if (id != wall && state_->may_meet(pair_of(id, wall))) largest = reach(bodies[id]) + error;
+    }
+  }
+  return largest;
+}
 Energies World::energies() const { return state_->energies(); }
 
 Energies World::State::energies() const {
@@ -279,7 +332,7 @@ Energies World::State::energies() const {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3450414e534f5349;  // "ISOSNAP4"
+constexpr std::uint64_t kMagic = 0x3550414e534f5349;  // "ISOSNAP5"
 
 // Who sleeps may have been moved since the last step, and wakes up in the next.
 enum class SavedRest : std::uint32_t { kAwake, kAsleep, kMoved };
@@ -424,6 +477,8 @@ std::vector<std::byte> World::save() const {
     write_vec(w, b.load.torque);
     write_quat(w, b.target.rotation);
     write_vec(w, b.target.translation);
+    w.add(static_cast<std::uint32_t>(b.target_turn ? 1 : 0));
+    write_vec(w, b.target_turn.value_or(Vec3{}));
     w.add(b.quiet);
     w.add(static_cast<std::uint32_t>(!b.asleep                 ? SavedRest::kAwake
                                      : b.slept == b.body.state ? SavedRest::kAsleep
@@ -456,6 +511,9 @@ void World::restore(std::span<const std::byte> snapshot) {
     b.load.torque = read_vec(r);
     b.target.rotation = read_quat(r);
     b.target.translation = read_vec(r);
+    const bool has_turn = r.take<std::uint32_t>() != 0;
+    b.target_turn = read_vec(r);
+    if (!has_turn) b.target_turn.reset();
     b.quiet = r.take<double>();
     const auto rest = static_cast<SavedRest>(r.take<std::uint32_t>());
     b.asleep = rest != SavedRest::kAwake && b.is_dynamic();

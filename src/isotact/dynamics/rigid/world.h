@@ -73,6 +73,11 @@ struct PairSides {
 // well.
 ContactMaterial pair_material(const PairSides& sides);
 
+// Metres: points of one body find the wall of another if it is at least as thick: the covering
+// radius of the points, plus the error of the wall's field at both of its sides. With
+// ImpactRule::kAuto no body ends behind such a wall. Infinite without points or without a field.
+double compute_thinnest_wall(const Shape& points, const Shape& wall);
+
 struct BodySettings {
   std::string name{};
   BodyKind kind = BodyKind::kDynamic;
@@ -175,9 +180,9 @@ struct StepReport {
   std::uint32_t largest_island = 0;  // Bodies in the largest one.
   std::uint32_t asleep = 0;          // Sleeping bodies.
   std::uint32_t impacts = 0;         // Moments at which bodies were separated by impulses.
-  // Bodies that could not be separated in the allowed number of impacts. They stayed where they
-  // were for the rest of the step and kept their momenta.
-  std::uint32_t waiting = 0;
+  // Impacts by sub-steps of a 64th of a step: those of pairs that could not be separated in the
+  // allowed number of impacts. They have no restitution.
+  std::uint32_t substeps = 0;
   // Sets of bodies whose contacts pushed less than their springs ask for, since they would have
   // given back more energy than they took (implicit steps).
   std::uint32_t limited = 0;
@@ -222,6 +227,10 @@ class World {
   // kinematic body at its end.
   void add_load(BodyId id, const Load& load);
   void move_to(BodyId id, const Pose& world_from_body);
+  // The same, with the rotation vector in rad (world frame) that leads from the current rotation to
+  // that of the pose: it may have any number of turns. Without it the body turns the shorter way.
+  // Throws Error for a turn that does not lead there within 1e-6 rad, or of more than 1e5 rad.
+  void move_to(BodyId id, const Pose& world_from_body, const Vec3& turn);
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
   void ignore_pair(BodyId a, BodyId b);
 
@@ -249,6 +258,9 @@ class World {
                           std::vector<ContactPath>& paths) const;
 
   Energies energies() const;
+  // Metres: the largest compute_thinnest_wall of two bodies that may meet. 0 before the first step
+  // has made points, and in worlds without pairs.
+  double thinnest_wall() const;
   double time() const { return report().time; }
   // Hash of the whole state; equal for equal runs.
   std::uint64_t hash() const;

@@ -11,38 +11,6 @@ using detail::WorldBody;
 
 namespace {
 
-// The body's box and ball at two poses, and by how much places bulge out between them: one that is
-// r from the pivot goes on an arc, off its chord by r (1 - cos(angle / 2)) at most, which is no
-// more than r angle^2 / 8.
-Aabb compute_swept_box(const WorldBody& b, double step) {
-  if (std::isinf(b.ball_radius)) return all_of_space();
-  const BodyMotion& m = b.step.motion;
-  const double angle = length(b.step.angular_velocity) * step;
-  const double reach = length(b.ball_center - m.pivot) + b.ball_radius;
-  const double bulge = reach * angle * angle / 8;
-  const Vec3 half = extent(b.box) * 0.5;
-  Aabb all;
-  for (const Pose* pose : {&m.from, &m.to}) {
-    const Mat3 turn = to_matrix(pose->rotation);
-    const Vec3 in_box = transform_point(*pose, center(b.box));
-    const Vec3 in_ball = transform_point(*pose, b.ball_center);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const Vec3& row = turn.rows[axis];
-      const double side =
-          std::abs(row.x) * half.x + std::abs(row.y) * half.y + std::abs(row.z) * half.z;
-      const double lower = std::max(in_box[axis] - side, in_ball[axis] - b.ball_radius);
-      const double upper = std::min(in_box[axis] + side, in_ball[axis] + b.ball_radius);
-      all.lower[axis] = std::min(all.lower[axis], lower - bulge);
-      all.upper[axis] = std::max(all.upper[axis], upper + bulge);
-    }
-  }
-  const double way = (length(b.step.velocity) + length(b.step.angular_velocity) * reach) * step;
-  if (!b.is_dynamic() || way <= b.ball_radius) return all;
-  const double around = way + reach;
-  const Vec3 begin = transform_point(m.from, m.pivot), r{around, around, around};
-  return {begin - r, begin + r};
-}
-
 bool is_number(const Aabb& box) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (std::isnan(box.lower[axis]) || std::isnan(box.upper[axis])) return false;
@@ -67,7 +35,7 @@ void World::State::find_pairs() {
     if (!broad) broad = std::make_unique<BoxTree>();
     boxes.resize(bodies.size());
     for (BodyId k = 0; k < bodies.size(); ++k) {
-      Aabb box = compute_swept_box(bodies[k], settings.step);
+      Aabb box = detail::compute_swept_box(bodies[k], settings.step);
       // Iteration changes paths.
       if (settings.solve == ForceSolve::kStep && bodies[k].moves())
         box = widen(box, 0.5 * length(bodies[k].step.velocity) * settings.step);
@@ -106,7 +74,7 @@ bool World::State::add_pairs() {
   bool left = false;
   for (BodyId k = 0; k < bodies.size(); ++k) {
     if (!bodies[k].moves()) continue;
-    const Aabb box = compute_swept_box(bodies[k], settings.step);
+    const Aabb box = detail::compute_swept_box(bodies[k], settings.step);
     if (!is_number(box) || (contains(boxes[k], box.lower) && contains(boxes[k], box.upper)))
       continue;
     left = true;

@@ -22,15 +22,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The turn from one rotation to another, the shorter way, as a rate.
-Vec3 mean_rate(const Quat& from, const Quat& to, double step) {
-  Quat q = to * conjugate(from);
-  if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
-  const Vec3 v{q.x, q.y, q.z};
-  const double sine = length(v);
-  return sine < 1e-100 ? Vec3{} : v * (2 * angle_of(sine, q.w) / (sine * step));
-}
-
 }  // namespace
 
 double detail::mass_of(const WorldBody& b) {
@@ -143,8 +134,10 @@ void detail::list_solver_bodies(std::vector<WorldBody>& bodies, double step, Sol
     // Contacts and joints feel where it goes.
     RigidBody there = b.body;
     set_pose(there, b.target);
-    r.twists[k] = {(there.state.center - b.body.state.center) / step,
-                   mean_rate(b.body.state.rotation, there.state.rotation, step)};
+    b.turn = b.target_turn ? *b.target_turn
+                           : detail::mean_rate(b.body.state.rotation, there.state.rotation, 1);
+    b.target_turn.reset();
+    r.twists[k] = {(there.state.center - b.body.state.center) / step, b.turn / step};
   }
 }
 
@@ -190,14 +183,6 @@ void World::State::move_bodies() {
   });
 }
 
-void detail::finish_body_step(WorldBody& b, double step) {
-  BodyStep& s = b.step;
-  s.velocity_from = b.start.linear;
-  s.angular_velocity_from = b.start.angular;
-  s.motion.to = world_from_body(b.body);
-  s.center_to = b.body.state.center;
-  s.velocity = (s.center_to - s.center_from) / step;
-  s.angular_velocity = mean_rate(s.motion.from.rotation, s.motion.to.rotation, step);
 }
 
 ContactMaterial World::State::material_of(const BodyPair& pair) const {
@@ -258,6 +243,61 @@ double energy_at_start(const RoleContext& c) {
       .energy;
 }
 
+// Who put them into each other gave the energy of their springs.
+bool overlap_at_start(const SweptResults& swept) {
+  return std::any_of(swept.intervals.begin(), swept.intervals.end(),
+                     [](const SegmentInterval& i) { return !(i.enter > 0); });
+}
+
+// Adds a piece of a step. Springs of a piece answer to displacements of the whole step.
+void add_piece(RoleImpulse piece, double share, RoleImpulse& sum) {
+  ContactResponse& r = piece.response;
+  for (SpatialMatrix* m : {&r.spring, &r.stick}) *m = *m * (1 / share);
+  for (Wrench* w : {&r.trend, &r.head_on, &r.normal_spring}) *w = *w * (1 / share);
+  for (double* x : {&r.stiffness, &r.normal_trend, &r.normal_head_on}) *x /= share;
+  r.add(sum.response, 1);
+  piece.impulse += sum.impulse;
+  piece.angular_impulse += sum.angular_impulse;
+  piece.points = std::max(piece.points, sum.points);
+  piece.error += sum.error;
+  piece.samples += sum.samples;
+  piece.lost += sum.lost;
+  sum = piece;  // with the area, depth and energy of its end
+}
+
+// Bodies that turned far or were hit within the step: piece by piece along their true paths.
+std::optional<RoleImpulse> look_at_pieces(const RoleContext& c, PairState& pair, std::size_t role) {
+  const ThreadScratch<RoleScratch> scratch;
+  auto& [swept, path] = *scratch;
+  const PointSphereTree& tree = c.shell.tree();
+  RoleImpulse sum;
+  bool first = !pair.touched;
+  for (const detail::StepPiece& piece : detail::list_pieces(c.shell, c.field, c.settings.step)) {
+    const ShellMotion motion{piece.a.motion, piece.b.motion, MotionModel::kConstantRates};
+    auto start = Clock::now();
+    c.field.all->trace(tree, motion, swept);
+    pair.work += swept.motions[0].work;
+    pair.detection_seconds += seconds_since(start);
+    start = Clock::now();
+    if (first && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
+    first = false;
+    RoleImpulse result;
+    if (swept.hits.empty()) {
+      pair.sticks[role].clear();
+    } else {
+      compute_shell_path(motion, ball_of(tree),
+                         c.field.all->settings().path_tolerance * c.field.cell(), path);
+      result = compute_impulse(c,
+                               {tree, path, swept.hits, swept.intervals, piece.a, piece.b,
+                                piece.share * c.settings.step, pair.push.place},
+                               pair.sticks[role]);
+    }
+    add_piece(result, piece.share, sum);
+    pair.force_seconds += seconds_since(start);
+  }
+  return sum.points > 0 ? std::optional(sum) : std::nullopt;
+}
+
 // m^2: of points that touch at some time.
 double find_touching(const PointSphereTree& tree, const SweptResults& swept) {
   double sum = 0;
@@ -267,6 +307,11 @@ double find_touching(const PointSphereTree& tree, const SweptResults& swept) {
 
 // Returns nothing if no point is in contact.
 std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::size_t role) {
+  const bool bent =
+      c.settings.contact != ContactRule::kDiscrete && (c.shell.is_bent() || c.field.is_bent());
+  // A contact that lasts has the forces of the end. Points that enter and leave the patch of a body
+  // that rolls fast would brake it, by their dampers.
+  if (bent && !pair.touched) return look_at_pieces(c, pair, role);
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -274,9 +319,7 @@ std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::siz
   std::vector<PointStick>& sticks = pair.sticks[role];
   auto start = Clock::now();
   const PointSphereTree& tree = c.shell.tree();
-  // The discrete twin looks at the end of the step: at rest there. So does what turned or was hit
-  // within the step: its path is not the one from its first pose to its last.
-  const bool bent = c.shell.bent || c.field.bent;
+  // The discrete twin looks at the end of the step: at rest there.
   ShellMotion looked_at = motion;
   if (c.settings.contact == ContactRule::kDiscrete || bent) {
     looked_at.shell.from = looked_at.shell.to;
@@ -285,16 +328,13 @@ std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::siz
   c.field.all->trace(tree, looked_at, swept, pair.memory[role]);
   pair.work += swept.motions[0].work;
   pair.detection_seconds += seconds_since(start);
+  if (swept.hits.empty() && bent) return look_at_pieces(c, pair, role);
   if (swept.hits.empty()) {
     sticks.clear();
     return {};
   }
   start = Clock::now();
-  // Who put them into each other gave this energy.
-  const bool overlapped = !pair.touched && !bent &&
-                          std::any_of(swept.intervals.begin(), swept.intervals.end(),
-                                      [](const SegmentInterval& i) { return !(i.enter > 0); });
-  if (overlapped) pair.push.stored += energy_at_start(c);
+  if (!pair.touched && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
   if (c.settings.solve == ForceSolve::kStep) {
     const double lean = detail::adapt_to_step(c.forces, c.roles * find_touching(tree, swept),
                                               mass_of(c.shell, c.field), c.settings.step);
@@ -453,7 +493,7 @@ void World::State::find_contacts() {
         p.touches = p.touched;
         continue;
       }
-      p.impulse = p.angular_impulse = {};
+      if (!p.impact) p.impulse = p.angular_impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = 0;
       if (p.apart)
@@ -473,9 +513,9 @@ void World::State::list_contacts() {
     report.points += p.points;
     report.depth = std::max(report.depth, p.depth);
     for (const BodyId id : {p.pair.a, p.pair.b}) {
-      // What a body that goes where it is told puts in.
+      // What a body that goes where it is told puts in. Impacts have added theirs.
       const WorldBody& b = bodies[id];
-      if (b.body.kind != BodyKind::kKinematic) continue;
+      if (b.body.kind != BodyKind::kKinematic || p.impact) continue;
       const Vec3 v =
           b.step.velocity + cross(b.step.angular_velocity, p.contact.position - b.step.center_to);
       energy_bound += std::abs(dot(p.impulse, v));
@@ -513,6 +553,7 @@ bool World::State::find_flawed_body() {
 }
 
 void World::State::look_for_trouble() {
+  if (trouble) return;
   // Implicit steps take out what stiff springs get by being entered within a step: it moves
   // nothing.
   const bool implicit = settings.solve != ForceSolve::kExplicit;

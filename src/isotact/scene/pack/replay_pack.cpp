@@ -188,7 +188,9 @@ PackJson pack_log(const Replay& replay, const RunPackSettings& settings, PackArr
             {"broad_seconds", column([](R r) { return r.seconds.broad; })},
             {"detection_seconds", column([](R r) { return r.seconds.detection; })},
             {"forces_seconds", column([](R r) { return r.seconds.forces; })},
-            {"motion_seconds", column([](R r) { return r.seconds.motion; })}}}};
+            {"motion_seconds", column([](R r) { return r.seconds.motion; })},
+            {"impacts", column([](R r) { return r.impacts; })},
+            {"substeps", column([](R r) { return r.substeps; })}}}};
 }
 
 PackJson pack_view(const SceneView& view) {

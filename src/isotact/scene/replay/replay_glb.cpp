@@ -330,7 +330,7 @@ std::vector<std::byte> write_replay_glb(const Replay& replay) { return Writer(re
 std::string write_log_csv(const Replay& replay) {
   std::string text =
       "step,time,kinetic,potential,springs,total,pairs,contacts,points,depth,broad_seconds,"
-      "detection_seconds,forces_seconds,motion_seconds\n";
+      "detection_seconds,forces_seconds,motion_seconds,impacts,substeps\n";
   auto out = std::back_inserter(text);
   for (const StepReport& r : replay.log) {
     const Energies& e = r.energies;
@@ -338,7 +338,8 @@ std::string write_log_csv(const Replay& replay) {
     fmt::format_to(out, "{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{:.9g},", r.number, r.time,
                    e.kinetic, e.potential, e.springs, e.total(), r.pairs, r.contacts, r.points,
                    r.depth);
-    fmt::format_to(out, "{:.4g},{:.4g},{:.4g},{:.4g}\n", s.broad, s.detection, s.forces, s.motion);
+    fmt::format_to(out, "{:.4g},{:.4g},{:.4g},{:.4g},{},{}\n", s.broad, s.detection, s.forces,
+                   s.motion, r.impacts, r.substeps);
   }
   return text;
 }

@@ -9,6 +9,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/base/trig.h"
 #include "isotact/scene/run/detail/shape_load.h"
 
 namespace isotact {
@@ -370,7 +371,16 @@ void SceneRun::apply_scripts() {
     if (const auto* s = std::get_if<PoseScript>(&script)) {
       move(s->body, pose_at(*s, end));
     } else if (const auto* steady = std::get_if<SteadyScript>(&script)) {
-      move(steady->body, pose_at(*steady, scene_.bodies[steady->body].pose, end));
+      const Pose pose = pose_at(*steady, scene_.bodies[steady->body].pose, end);
+      const double begin = end - scene_.world.step;
+      const double time =
+          std::max(0.0, std::min(end, steady->until) - std::max(begin, steady->from));
+      const Vec3 turn = steady->angular_velocity * time;
+      // The pose does not tell more than half a turn.
+      if (engine_ || length(turn) < kPi / 2)
+        move(steady->body, pose);
+      else
+        world_.move_to(static_cast<BodyId>(steady->body), pose, turn);
     } else if (const auto* load = std::get_if<LoadScript>(&script)) {
       if (middle < load->from || middle > load->until) continue;
       const auto id = static_cast<BodyId>(load->body);
@@ -418,6 +428,8 @@ bool SceneRun::step() {
   const StepReport& now = report();
   deepest_ = std::max(deepest_, now.depth);
   most_contacts_ = std::max(most_contacts_, now.contacts);
+  impacts_ += now.impacts;
+  substeps_ += now.substeps;
   if (settings_.keep_log) replay_.log.push_back(now);
   if (now.number == 1) warn_of_overlaps();
   if (trouble()) return false;  // Its poses may not be finite numbers.
@@ -502,6 +514,7 @@ void SceneRun::restore(std::span<const std::byte> snapshot) {
   replay_.log.clear();
   deepest_ = 0;
   most_contacts_ = 0;
+  impacts_ = substeps_ = 0;
   record(true);
 }
 

@@ -97,6 +97,9 @@ class SceneRun {
   // Maxima over the whole run.
   double deepest() const { return deepest_; }  // Metres.
   std::uint32_t most_contacts() const { return most_contacts_; }
+  // Sums over the whole run (StepReport).
+  std::uint64_t impacts() const { return impacts_; }
+  std::uint64_t substeps() const { return substeps_; }
 
   // Returns the whole state with the hash of its scene and a checksum. A restored run continues
   // with the same bytes; its replay begins there. Throws Error for another engine than ours.
@@ -129,6 +132,7 @@ class SceneRun {
   std::vector<std::string> warnings_{};
   double deepest_ = 0;
   std::uint32_t most_contacts_ = 0;
+  std::uint64_t impacts_ = 0, substeps_ = 0;
 };
 
 }  // namespace isotact

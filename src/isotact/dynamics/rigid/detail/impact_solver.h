@@ -24,7 +24,9 @@ struct ImpactBody {
   Mat3 inverse_inertia{};
   Vec3 center{};
   Twist velocity{};  // Before; afterwards that after all impulses.
-  Wrench impulse{};  // Result: the sum of all impulses on the body.
+  // Result: the sum of all impulses on the body, about its centre. That on a body that nothing
+  // moves is what keeps its velocity.
+  Wrench impulse{};
 };
 
 struct ImpactContact {
@@ -32,6 +34,10 @@ struct ImpactContact {
   Vec3 place{}, normal{};      // Unit; pushes A.
   double friction = 0, restitution = 0;
   double impulse = 0;  // Result, N s along the normal.
+  Vec3 push{};         // Result, N s on A, with friction.
+  // Result: bodies that nothing moves leave the contact no velocity at which it does not approach.
+  // Nothing pushes it, then.
+  bool jammed = false;
 };
 
 // One equation between velocities that impulses must not change: on_a . twist of A + on_b . twist

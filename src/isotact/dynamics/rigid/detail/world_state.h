@@ -14,17 +14,25 @@ namespace isotact {
 
 namespace detail {
 
+// A part of a body's path in a step. In it the rate of turning is constant.
+struct MotionPart {
+  double begin = 0, end = 1;  // Shares of the step.
+  BodyMotion motion{};
+};
+
 struct WorldBody {
   BodySettings settings{};
   RigidBody body{};
-  Load load{};             // User's load, until the next step.
-  Twist start{};           // Before the loads of the step.
-  Pose target{};           // For a kinematic body.
-  BodyStep step{};         // The current one.
-  Vec3 ball_center{};      // Body frame.
-  double ball_radius = 0;  // Contains its surface; infinite for endless fields.
-  Aabb box{};              // Box of its surface, body frame; empty if the ball is infinite.
-  double area = 0;         // m^2; 0: it has no points.
+  Load load{};                        // User's load, until the next step.
+  Twist start{};                      // Before the loads of the step.
+  Pose target{};                      // For a kinematic body.
+  std::optional<Vec3> target_turn{};  // rad, to the target; none: the shorter way.
+  Vec3 turn{};                        // rad: of a kinematic body in the current step.
+  BodyStep step{};                    // The current one.
+  Vec3 ball_center{};                 // Body frame.
+  double ball_radius = 0;             // Contains its surface; infinite for endless fields.
+  Aabb box{};       // Box of its surface, body frame; empty if the ball is infinite.
+  double area = 0;  // m^2; 0: it has no points.
   // Metres: no position is deeper inside. A body that goes deeper comes out on the other side.
   double inner_depth = std::numeric_limits<double>::infinity();
   std::optional<PointSphereTree> points{};
@@ -33,7 +41,8 @@ struct WorldBody {
 
   double quiet = 0;  // Seconds since it was last faster than the sleep speed.
   bool asleep = false;
-  bool bent = false;  // Its path in this step is not that of `step`, which has its end.
+  // Its path in this step, if that is not the straight one of `step`: in order, without gaps.
+  std::vector<MotionPart> parts{};
   BodyState slept{};  // State in which it fell asleep.
 
   bool has_points() const { return points.has_value(); }
@@ -41,6 +50,7 @@ struct WorldBody {
   const PointSphereTree& tree() const { return *points; }
   const AnyField& field() const { return settings.shape->any_field(); }
   double cell() const { return settings.shape->cell(); }
+  bool is_bent() const { return !parts.empty(); }
   bool is_dynamic() const { return body.kind == BodyKind::kDynamic; }
   bool moves() const { return is_dynamic() && !asleep; }  // Moves freely.
 };
@@ -163,6 +173,8 @@ namespace isotact::detail {
 
 // Common parts of a step and its impacts.
 
+// The turn from one rotation to another, the shorter way, as a rate.
+Vec3 mean_rate(const Quat& from, const Quat& to, double step);
 // Whether no point of either is inside the other in this step. Paths must be straight
 // (MotionModel::kStraight). Costs a twentieth of a trace.
 bool stays_clear(const Clearance& clearance, const WorldBody& a, const WorldBody& b);
@@ -191,5 +203,18 @@ inline double mass_of(const WorldBody& a, const WorldBody& b) {
 // resolved by the step decays in it (docs/dynamics.md). `touching`: m^2;
 // `mass`: of the pair. Returns the share of impulses that act before bodies move.
 double adapt_to_step(ForceSettings& forces, double touching, double mass, double step);
+
+// Contains the surface along the whole path. The path is the free one: impacts may leave it.
+Aabb compute_swept_box(const WorldBody& body, double step);
+
+// Pose of a kinematic body at a share of the step.
+Pose driven_pose(const WorldBody& body, double time);
+
+// The paths of two bodies, cut where one of them is bent. In a piece both turn at constant rates.
+struct StepPiece {
+  double share = 1;  // Of the step.
+  BodyStep a{}, b{};
+};
+std::vector<StepPiece> list_pieces(const WorldBody& a, const WorldBody& b, double step);
 
 }  // namespace isotact::detail
