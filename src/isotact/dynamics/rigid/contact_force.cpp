@@ -36,6 +36,13 @@ struct Moment {
   Vec3 normal{};  // world, unit: pushes the shell's body
   double depth = 0, time = 0;
   AffineMap world_from_field{};
+  bool crossed = false;  // It is behind the middle of a wall, and the side is that of its entry.
+};
+
+// The side from which a point came, in the field's frame. A normal of 0: unknown.
+struct Side {
+  Vec3 normal{};
+  double plane = 0;
 };
 
 template <typename F>
@@ -54,7 +61,7 @@ class Role {
     for (const SweptHit& hit : in_.hits) {
       while (old < sticks.size() && sticks[old].point < hit.point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == hit.point;
-      add_point(hit, known ? sticks[old].drag : Vec3{});
+      add_point(hit, known ? sticks[old] : PointStick{});
     }
     sticks.swap(next_);
     return result_;
@@ -64,10 +71,11 @@ class Role {
   RoleImpulse take_end(std::vector<PointStick>& sticks) {
     std::size_t old = 0;
     for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
-      const Moment end = look(point, 1);
-      if (end.depth <= 0) continue;
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
+      side_ = known ? side_of(sticks[old]) : Side{};
+      const Moment end = look(point, 1);
+      if (end.depth <= 0) continue;
       ++result_.points;
       // Of that moment, too: by the velocity.
       const double growth = -dot(slip(end), end.normal);
@@ -105,7 +113,9 @@ class Role {
     if (m.depth <= 0) return m;
     m.world_from_field = world_at(time);
     m.place = m.world_from_field * x;
-    m.normal = normalized(m.world_from_field.linear * sample.gradient);
+    m.crossed = dot(sample.gradient, side_.normal) < 0;
+    if (m.crossed) m.depth = std::max(m.depth, side_.plane - dot(side_.normal, x));
+    m.normal = normalized(m.world_from_field.linear * (m.crossed ? side_.normal : sample.gradient));
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
       const Quat turn = compute_pose(in_.shell.motion, time).rotation;
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
@@ -209,15 +219,42 @@ class Role {
     }
   }
 
-  void look_at_nodes(std::uint32_t point) {
+  // The paper's direction has no side.
+  Side side_of(const PointStick& stick) const {
+    return s_.direction == ForceDirection::kField ? Side{stick.side, stick.plane} : Side{};
+  }
+  Side make_side(const Vec3& gradient, const Vec3& x, double depth) const {
+    if (s_.direction != ForceDirection::kField || !(depth > 0)) return {};
+    const Vec3 normal = normalized(gradient);
+    return {normal, dot(normal, x) + depth};
+  }
+  // The side of each interval, and that of the end.
+  void choose_sides(const PointStick& stick) {
+    side_ = {};
+    for (Span& s : spans_) {
+      const FieldSample& first = samples_[s.first_node];
+      s.side = s.from > 0 || length_sq(stick.side) == 0
+                   ? make_side(first.gradient, places_[s.first_node], -first.distance)
+                   : side_of(stick);
+      side_ = s.to < 1 ? Side{} : s.side;
+    }
+  }
+
+  void look_at_nodes(std::uint32_t point, const PointStick& stick) {
     samples_.resize(places_.size());
     if constexpr (std::is_same_v<F, BrickField>)
       field_.sample(places_, samples_);
     else
       for (std::size_t i = 0; i < places_.size(); ++i) samples_[i] = field_.sample(places_[i]);
     moments_.resize(places_.size());
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      moments_[i] = make_moment(point, nodes_[i].time, places_[i], samples_[i]);
+    choose_sides(stick);
+    const std::size_t end = places_.size() - 1;
+    moments_[end] = make_moment(point, nodes_[end].time, places_[end], samples_[end]);
+    for (const Span& s : spans_) {
+      side_ = s.side;
+      for (std::size_t i = s.first_node; i <= s.last_node; ++i)
+        moments_[i] = make_moment(point, nodes_[i].time, places_[i], samples_[i]);
+    }
   }
 
   // The mean over a part. Where the middle alone is wrong by a share e of it, three nodes are by
@@ -252,6 +289,7 @@ class Role {
   struct Span {
     double from = 0, to = 0;
     std::size_t first_node = 0, last_node = 0, first_part = 0, end_part = 0;
+    Side side{};
   };
 
   // By what depth grows in it, from its first node to its last: m/s.
@@ -274,7 +312,7 @@ class Role {
     return sum;
   }
 
-  void gather(const SweptHit& hit) {
+  void gather(const SweptHit& hit, const PointStick& stick) {
     nodes_.clear();
     places_.clear();
     parts_.clear();
@@ -286,7 +324,8 @@ class Role {
              nodes_.size(),
              0,
              parts_.size(),
-             0};
+             0,
+             {}};
       if (!(s.to > s.from)) continue;
       add_nodes(hit.point, s.from, s.to);
       s.last_node = nodes_.size() - 1;
@@ -294,15 +333,16 @@ class Role {
       spans_.push_back(s);
     }
     add_node(hit.point, 1, 0);
-    look_at_nodes(hit.point);
+    look_at_nodes(hit.point, stick);
   }
 
-  void add_point(const SweptHit& hit, const Vec3& drag) {
-    gather(hit);
+  void add_point(const SweptHit& hit, const PointStick& stick) {
+    gather(hit, stick);
     Rate whole{};
     double time = 0, growth = 0;
     Moment middle{};
     for (const Span& s : spans_) {
+      side_ = s.side;
       growth = compute_growth(s);
       whole += integrate(hit.point, s, growth);
       time += s.to - s.from;
@@ -313,7 +353,8 @@ class Role {
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth}, drag);
+    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth},
+                 stick.drag);
   }
 
   void add(const Rate& share) {
@@ -367,9 +408,15 @@ class Role {
       result_.place = end.place;
       result_.normal = end.normal;
     }
-    if (!(c.friction > 0)) return;
-    result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
-    next_.push_back({point, drag});
+    if (end.depth > in_.deep) result_.deep.push_back({end.place, end.normal, end.depth});
+    if (c.friction > 0) result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
+    const Side side = end.crossed ? side_ : find_side(end);
+    next_.push_back({point, c.friction > 0 ? drag : Vec3{}, side.normal, side.plane});
+  }
+  Side find_side(const Moment& end) const {
+    const Mat3 field_from_world = transpose(end.world_from_field.linear);
+    const Vec3 x = field_from_world * (end.place - end.world_from_field.offset);
+    return make_side(field_from_world * end.normal, x, end.depth);
   }
 
   void note_normal(const Passage& p, double weight) {
@@ -429,6 +476,7 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
+  Side side_{};  // For the next moments.
   bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;

@@ -61,10 +61,14 @@ struct PairSides {
   double area = 0;                // m^2 of the smaller surface.
   double step = 0;                // Seconds.
   ForceSolve solve = ForceSolve::kImplicit;
+  // N/m^3: least stiffness of the pair that bears its load. Replaces a smaller stiffness that the
+  // library chooses; 0: no load is known.
+  double carried = 0;
 };
 // Returns a material that is stable by default (docs/dynamics.md has the reasons). A stiffness of 0
 // is chosen by mass and step: with the whole surface inside, K h^2 / m is 100 for implicit steps
 // and 0.25, the stability limit, for explicit ones. The damper is then limited by the step as well.
+// Worlds with implicit steps add the load that a pair carries.
 ContactMaterial pair_material(const PairSides& sides);
 
 struct BodySettings {
@@ -169,7 +173,13 @@ struct StepReport {
   // Sets of bodies whose contacts pushed less than their springs ask for, since they would have
   // given back more energy than they took (implicit steps).
   std::uint32_t limited = 0;
-  double depth = 0;  // Metres: greatest depth.
+  double depth = 0;         // Metres: greatest depth.
+  // Points that constraints hold in the next step, since they are or may get too deep for a
+  // penalty, and the greatest depth (metres) of a touching pair beyond which they do. With springs
+  // that the library chooses it is a thousandth of the smaller body's diagonal, but at most half of
+  // the greatest inner depth of a body that is entered; with springs of the user it is the latter.
+  std::uint32_t held = 0;
+  double hold_depth = 0;
   Energies energies{};
   SweptWork work{};
   PhaseTimes seconds{};
@@ -205,17 +215,19 @@ class World {
   // kinematic body at its end.
   void add_load(BodyId id, const Load& load);
   void move_to(BodyId id, const Pose& world_from_body);
+  // Throws Error for unknown or equal bodies, and for numbers out of range.
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
   void ignore_pair(BodyId a, BodyId b);
 
   bool is_asleep(BodyId id) const;
   void wake(BodyId id);  // Wakes all bodies that are connected to it as well.
 
-  // Throws Error for unknown or equal bodies, for limits and motors that are out of range, and for
-  // limits or motors of a joint kind without them. Jointed bodies do not collide with each other
+  // Throws Error for unknown or equal bodies, for limits, motors and friction that are out of range,
+  // and for a joint kind without them. Jointed bodies do not collide with each other
   // unless `may_touch` is set.
   std::size_t add_joint(const JointSettings& j);
   std::span<const JointSettings> joints() const;
+  // Throws Error for an unknown joint, a kind without motors, and numbers out of range.
   void set_motor(std::size_t joint, const Motor& motor);
   double joint_position(std::size_t joint) const;  // Hinge: radians; slider: metres.
 
@@ -236,7 +248,8 @@ class World {
   // Hash of the whole state; equal for equal runs.
   std::uint64_t hash() const;
 
-  // The whole state, to continue later with the same bytes. Bodies and settings must be the same;
+  // The whole state, to continue later with the same bytes: bodies, contacts, joints with their
+  // motors, and materials of pairs. Bodies and settings must be the same;
   // restore throws Error for a snapshot of another world.
   std::vector<std::byte> save() const;
   void restore(std::span<const std::byte> snapshot);

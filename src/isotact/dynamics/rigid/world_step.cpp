@@ -12,10 +12,15 @@
 
 namespace isotact {
 
+using detail::compute_area;
+using detail::mass_of;
 using detail::PairState;
 using detail::WorldBody;
 
 namespace {
+
+// Of the depth beyond which points are held: shallower ones do not reach it in a step.
+constexpr double kHoldFrom = 0.5;
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
@@ -73,10 +78,6 @@ bool can_touch(const WorldBody& a, const WorldBody& b) {
   return (a.has_points() && b.has_field()) || (b.has_points() && a.has_field());
 }
 
-double mass_of(const WorldBody& b) {
-  return b.is_dynamic() ? b.body.mass.mass : std::numeric_limits<double>::infinity();
-}
-
 }  // namespace
 
 const StepReport& World::step() {
@@ -100,7 +101,9 @@ const StepReport& World::step() {
   s.find_pairs();
   report.seconds.broad = seconds_since(start);
   start = Clock::now();
+  const std::vector<double> kinetic = s.compute_kinetic();
   s.resolve_impacts();
+  if (report.impacts > 0) s.credit_impacts(kinetic);
   report.seconds.motion += seconds_since(start);
   if (s.find_flawed_body()) return report;
   s.find_contacts();
@@ -151,15 +154,16 @@ void World::State::apply_loads() {
 }
 
 // Springs that were entered within a step hold more than they took from the bodies. They may give
-// back enough of it to part them at the speed that gravity gives in a step, and no faster.
-double World::State::find_spare_energy(const PairState& pair) const {
+// back enough of it to part them at the speed that gravity gives in a step, and no faster. What
+// they give was taken by this contact before.
+double World::State::compute_spare_energy(const PairState& pair) const {
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
   const Vec3& place = pair.push.place;
   const Vec3 slip = moved(a.start, place - a.body.state.center).linear -
                     moved(b.start, place - b.body.state.center).linear;
   const double slow = length_sq(settings.gravity) * settings.step * settings.step;
   const double room = 0.5 * std::min(mass_of(a), mass_of(b)) * (slow - length_sq(slip));
-  return std::max(0.0, std::min(pair.energy - pair.push.stored, room));
+  return std::max(0.0, std::min(pair.push.taken - pair.held_energy, room));
 }
 
 void World::State::solve_velocities() {
@@ -188,7 +192,8 @@ void World::State::solve_velocities() {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
     pushes.push_back(pairs[k].push);
-    pushes.back().spare = find_spare_energy(pairs[k]);
+    const double stored = std::min(pairs[k].push.taken, pairs[k].held_energy);
+    pushes.back().most = stored + compute_spare_energy(pairs[k]);
     pair_of.push_back(k);
   }
   std::vector<Twist> starts;
@@ -196,7 +201,11 @@ void World::State::solve_velocities() {
     for (const WorldBody& b : bodies) starts.push_back(b.start);
   const detail::VelocityReport solved =
       detail::solve_velocities({all, twists, pushes, joints, h, settings.threads, starts});
-  for (std::size_t i = 0; i < pushes.size(); ++i) pairs[pair_of[i]].push.stored = pushes[i].stored;
+  for (std::size_t i = 0; i < pushes.size(); ++i) {
+    PairState& pair = pairs[pair_of[i]];
+    pair.push.taken = pushes[i].taken;
+    pair.push.pushed = pushes[i].pushed;
+  }
   energy_bound += std::abs(solved.joint_work);
   report.islands = solved.islands;
   report.largest_island = solved.largest;
@@ -278,20 +287,18 @@ void World::State::keep_if_ended(PairState& pair, std::vector<PairState>& next) 
   next.push_back({.pair = pair.pair, .touched = true, .contact = pair.contact, .apart = true});
 }
 
-ContactMaterial World::State::material_of(const BodyPair& pair) const {
+ContactMaterial World::State::material_of(const BodyPair& pair, double carried) const {
   const auto given = materials.find(pair);
   if (given != materials.end()) return given->second;
   const WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
-  double area = std::numeric_limits<double>::infinity();
-  for (const WorldBody* w : {&a, &b})
-    if (w->area > 0) area = std::min(area, w->area);
   return pair_material({.a = a.settings.material,
                         .b = b.settings.material,
                         .mass_a = mass_of(a),
                         .mass_b = mass_of(b),
-                        .area = area,
+                        .area = compute_area(a, b),
                         .step = settings.step,
-                        .solve = settings.solve});
+                        .solve = settings.solve,
+                        .carried = carried});
 }
 
 namespace {
@@ -363,11 +370,12 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
   const bool overlapped = !pair.touched && !bent &&
                           std::any_of(swept.intervals.begin(), swept.intervals.end(),
                                       [](const SegmentInterval& i) { return !(i.enter > 0); });
-  if (overlapped) pair.push.stored += energy_at_start(c);
+  if (overlapped) pair.push.taken += energy_at_start(c);
   compute_shell_path(bent ? looked_at : motion, ball_of(tree),
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
-                        c.shell.step, c.field.step, c.settings.step, pair.push.place};
+                        c.shell.step, c.field.step, c.settings.step, pair.push.place,
+                        kHoldFrom * pair.hold_depth};
   const RoleImpulse result = compute_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
   return result;
@@ -395,6 +403,7 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
   pair.sticking += r.sticking;
   pair.energy += r.energy;
   pair.area = std::max(pair.area, r.area);
+  for (const DeepPoint& p : r.deep) pair.deep.push_back({p.place, p.normal * sign, p.depth});
   if (r.depth > pair.depth) {
     pair.depth = r.depth;
     pair.contact = make_contact(r, sign > 0);
@@ -446,7 +455,7 @@ void World::State::look_at_pair(PairState& pair) const {
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
   const bool roles[2] = {a.has_points() && b.has_field(), b.has_points() && a.has_field()};
   ForceSettings forces = settings.forces;
-  forces.material = material_of(pair.pair);
+  forces.material = material_of(pair.pair, pair.carried);
   // Both surfaces are sampled: each carries half.
   if (roles[0] && roles[1]) {
     forces.material.stiffness *= 0.5;
@@ -454,18 +463,20 @@ void World::State::look_at_pair(PairState& pair) const {
     forces.material.stick_stiffness *= 0.5;
     forces.material.stick_damping *= 0.5;
   }
-  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .stored = pair.push.stored};
+  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
   // A contact is an impact or a force in a step.
   if (pair.impact) {
-    for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
+    for (std::vector<PointStick>& sticks : pair.sticks)
+      for (PointStick& s : sticks) s.drag = {};  // Its side stays.
     pair.touches = true;
-    pair.push.stored = 0;
+    pair.held_energy = 0;
     return;
   }
   ContactResponse response;
-  if (!pair.touched) pair.push.stored = 0;
+  pair.hold_depth = compute_hold_depth(pair.pair);
+  if (!pair.touched) pair.push.taken = 0;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
@@ -475,12 +486,13 @@ void World::State::look_at_pair(PairState& pair) const {
   // They give back what springs hold at most: those of the end, or those of the beginning, which
   // this step's impulse is still to give. Springs that bodies enter within a step have not taken
   // their energy from them yet.
-  pair.push.stored = std::min(pair.push.stored, std::max(pair.energy, energy_before));
+  pair.held_energy = std::max(pair.energy, energy_before);
   if (settings.solve == ForceSolve::kImplicit) {
     const Vec3& place = pair.push.place;
     const double mass = 1 / (1 / mass_of(a) + 1 / mass_of(b));
     make_implicit(response, twist_at(a, place) - twist_at(b, place), mass, pair.push);
   }
+  hold_points(pair, pair.hold_depth);
   pair.touches = pair.points > 0 || pair.impact;
 }
 
@@ -494,11 +506,12 @@ void World::State::find_contacts() {
         p.touches = p.touched;
         continue;
       }
+      note_load(p);
       p.impulse = p.angular_impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = 0;
       if (p.apart)
-        p.energy = p.push.stored = 0;
+        p.energy = p.held_energy = p.push.taken = 0;
       else
         look_at_pair(p);
     }
@@ -512,6 +525,8 @@ void World::State::list_contacts() {
     report.seconds.detection += p.detection_seconds;
     report.seconds.forces += p.force_seconds;
     report.points += p.points;
+    report.held += p.push.held_count;
+    if (p.points > 0) report.hold_depth = std::max(report.hold_depth, p.hold_depth);
     report.depth = std::max(report.depth, p.depth);
     for (const BodyId id : {p.pair.a, p.pair.b}) {
       // What a body that goes where it is told puts in.
@@ -546,7 +561,7 @@ Energies World::State::energies() const {
     e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
   }
   const bool implicit = settings.solve == ForceSolve::kImplicit;
-  for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
+  for (const PairState& p : pairs) e.springs += implicit ? std::min(p.push.taken, p.held_energy) : p.energy;
   return e;
 }
 

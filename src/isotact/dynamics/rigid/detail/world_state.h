@@ -52,6 +52,8 @@ struct PairState {
   Vec3 impulse{};                                   // N s on A, in the current step.
   Vec3 angular_impulse{};  // N m s on A about the world's origin, in the current step.
   ContactPush push{};      // For the next step.
+  double held_energy = 0;  // J: bound of what springs can give back, for those of `push`.
+  double carried = 0;      // N/m^3: stiffness that bears the load within the stated depth.
   bool touches = false, touched = false;  // In this step, in the one before.
   Contact contact{};                      // The deepest, or the last known one.
   bool apart = false;                     // Their boxes have separated.
@@ -60,6 +62,8 @@ struct PairState {
   double area = 0, depth = 0, energy = 0;
   bool impact = false;
   SweptWork work{};
+  double hold_depth = 0;
+  std::vector<DeepPoint> deep{};  // Points to hold, until some are chosen.
   double detection_seconds = 0, force_seconds = 0;
   // Memory of the points of each in the field of the other. No result depends on it.
   std::array<SweptScratch, 2> memory{};
@@ -89,12 +93,15 @@ struct World::State {
   void check_roles() const;  // Throws Error for a dynamic pair that could not touch.
   void note_start();
   void apply_loads();  // Changes momenta.
-  double find_spare_energy(const detail::PairState& pair) const;
+  double compute_spare_energy(const detail::PairState& pair) const;
   void solve_velocities();  // By contacts and joints.
   void move_bodies();       // Changes poses; `step` of each has the motion.
   void find_pairs();        // Pairs that may touch.
   bool may_meet(const BodyPair& pair) const;
   void resolve_impacts();
+  std::vector<double> compute_kinetic() const;  // J, of each body.
+  // What impacts took from bodies belongs to their contacts: `kinetic` is that before them.
+  void credit_impacts(const std::vector<double>& kinetic);
   void find_contacts();  // Also computes the impulses of the next step.
   void list_contacts();
   bool find_flawed_body();
@@ -115,7 +122,11 @@ struct World::State {
   }
   void look_at_pair(detail::PairState& pair) const;
   static void keep_if_ended(detail::PairState& pair, std::vector<detail::PairState>& next);
-  ContactMaterial material_of(const BodyPair& pair) const;
+  void note_load(detail::PairState& pair) const;  // Of the last step.
+  // Metres. A constraint holds points that are deeper.
+  double compute_hold_depth(const BodyPair& pair) const;
+  void hold_points(detail::PairState& pair, double depth) const;  // In the next step.
+  ContactMaterial material_of(const BodyPair& pair, double carried = 0) const;
   Energies energies() const;
 };
 
@@ -124,6 +135,14 @@ struct World::State {
 namespace isotact::detail {
 
 // Common parts of a step and its impacts.
+
+// Throw Error for numbers out of range, and for joints of bodies that are not there.
+void check_material(const ContactMaterial& material);
+void check_joint(const JointSettings& joint, std::size_t bodies);
+
+double mass_of(const WorldBody& body);  // kg; infinite for bodies that do not move freely.
+double compute_area(const WorldBody& a, const WorldBody& b);      // m^2 of the smaller surface.
+double compute_diagonal(const WorldBody& a, const WorldBody& b);  // Metres, of the smaller body.
 
 // From its start (step.motion.from, step.center_from) to its current pose.
 void finish_body_step(WorldBody& body, double step);
