@@ -14,6 +14,7 @@ struct Part {
 constexpr Part kParts[] = {{"table4", bench_table4},
                            {"stability", bench_stability},
                            {"nut", bench_nut},
+                           {"patches", bench_patches},
                            {"pile", bench_pile}};
 
 void name_options(OptionReader& reader, Options& options) {

@@ -50,6 +50,7 @@ WorldSettings make_paper_world(double step, ContactRule contact, ForceLaw law);
 void bench_table4(const Options& options, Report& report);
 void bench_stability(const Options& options, Report& report);
 void bench_nut(const Options& options, Report& report);
+void bench_patches(const Options& options, Report& report);
 void bench_pile(const Options& options, Report& report);
 
 }  // namespace isotact::bench

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "isotact/dynamics/rigid/detail/contact_patches.h"
+
 namespace isotact {
 namespace {
 
@@ -76,6 +78,7 @@ class Role {
       side_ = known ? side_of(sticks[old]) : Side{};
       const Moment end = look(point, 1);
       if (end.depth <= 0) continue;
+      area_share_ = compute_share(point, end);
       ++result_.points;
       // Of that moment, too: by the velocity.
       const double growth = -dot(slip(end), end.normal);
@@ -88,7 +91,15 @@ class Role {
   }
 
  private:
-  double area(std::uint32_t point) const { return static_cast<double>(in_.tree.areas()[point]); }
+  // m^2 that the point represents in this contact.
+  double area(std::uint32_t point) const {
+    return static_cast<double>(in_.tree.areas()[point]) * area_share_;
+  }
+  double compute_share(std::uint32_t point, const Moment& m) const {
+    if (s_.areas == AreaRule::kWhole || s_.direction == ForceDirection::kPoint) return 1;
+    const Quat turn = compute_pose(in_.shell.motion, m.time).rotation;
+    return compute_area_share(rotate(turn, to_double(in_.tree.normals()[point])), m.normal);
+  }
 
   AffineMap world_at(double time) const {
     if (field_rests_) return world_[0];
@@ -100,7 +111,8 @@ class Role {
     return {a.linear * (1 - u) + b.linear * u, lerp(a.offset, b.offset, u)};
   }
 
-  Moment look(std::uint32_t point, double time) const {
+  Moment look(std::uint32_t point, double time) {
+    ++result_.samples;
     const Vec3 x = place_on(in_.path, to_double(in_.tree.point(point)), time);
     return make_moment(point, time, x, field_.sample(x));
   }
@@ -242,6 +254,7 @@ class Role {
 
   void look_at_nodes(std::uint32_t point, const PointStick& stick) {
     samples_.resize(places_.size());
+    result_.samples += places_.size();
     if constexpr (std::is_same_v<F, BrickField>)
       field_.sample(places_, samples_);
     else
@@ -338,6 +351,10 @@ class Role {
 
   void add_point(const SweptHit& hit, const PointStick& stick) {
     gather(hit, stick);
+    for (const Span& s : spans_) {
+      const Moment& now = moments_[(s.first_node + s.last_node) / 2];
+      if (now.depth > 0) area_share_ = compute_share(hit.point, now);
+    }
     Rate whole{};
     double time = 0, growth = 0;
     Moment middle{};
@@ -476,7 +493,8 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
-  Side side_{};  // For the next moments.
+  Side side_{};            // For the next moments.
+  double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;
@@ -487,10 +505,14 @@ class Role {
 
 RoleImpulse compute_role_impulse(const BrickField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  if (detail::can_use_patches(settings))
+    if (auto result = detail::compute_patch_impulse(field, input, settings, sticks)) return *result;
   return Role<BrickField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_role_impulse(const AnyField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  if (detail::can_use_patches(settings))
+    if (auto result = detail::compute_patch_impulse(field, input, settings, sticks)) return *result;
   return Role<AnyField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_discrete_impulse(const BrickField& field, const RoleInput& input,

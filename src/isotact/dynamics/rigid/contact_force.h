@@ -51,6 +51,19 @@ enum class Quadrature : std::uint8_t {
   kMidpoint,  // `midpoints` points per interval (XB14).
 };
 
+enum class PointRule : std::uint8_t {
+  // The points of a cluster of the tree share field samples where the field is smooth. It needs
+  // kField, kNormal and kAdaptive; other settings use kEvery.
+  kPatches,
+  kEvery,  // Each point has field samples of its own. Slower; the oracle of kPatches.
+};
+enum class AreaRule : std::uint8_t {
+  // A point represents the part of its area that faces along the contact normal. Edges and corners
+  // then count once, although their points represent parts of several faces.
+  kProjected,
+  kWhole,  // The whole area, whatever its direction.
+};
+
 struct ForceSettings {
   ContactMaterial material{};
   ForceDirection direction = ForceDirection::kField;
@@ -58,7 +71,26 @@ struct ForceSettings {
   Quadrature quadrature = Quadrature::kAdaptive;
   int midpoints = 20;
   double tolerance = 1e-2;  // Relative to an interval's impulse, for kAdaptive.
+  PointRule points = PointRule::kPatches;
+  // For kPatches: a patch is accepted if its predicted depth at a point far from its middle differs
+  // from the field's by at most this fraction. Depths between differ by about a quarter of that.
+  double patch_tolerance = 0.05;
+  AreaRule areas = AreaRule::kProjected;
 };
+
+// Returns the part of a point's area that AreaRule::kProjected counts, 0.1 to 1. Its outward normal
+// and the contact normal, which pushes the point's body, are unit vectors in the same frame.
+//
+// Let a point on an edge represent equal areas A/2 of two faces with normals n1 and n2. Their
+// vector area is A (n1 + n2) / 2 = A cos(t) n, where n is the mean normal and t its angle to either
+// face. Its projection on n1 is A cos(t)^2. A point inside a face has t = 0 and counts in full. The
+// lower bound keeps points that face elsewhere from losing their springs.
+inline double compute_area_share(const Vec3& normal, const Vec3& contact_normal) {
+  constexpr double kLeastShare = 0.1;
+  const double along = -dot(normal, contact_normal);
+  if (length_sq(normal) == 0) return 1;
+  return along > 0 && along * along > kLeastShare ? (along < 1 ? along * along : 1) : kLeastShare;
+}
 
 // Motion of a body in a step, in the world frame.
 struct BodyStep {
@@ -136,6 +168,7 @@ struct RoleImpulse {
   Vec3 place{}, normal{};      // The deepest point's, world frame; the normal pushes the shell.
   double energy = 0;           // J, in the springs at the end.
   double error = 0;            // N s: estimated quadrature error.
+  std::uint64_t samples = 0;   // Field samples that the force needed.
   ContactResponse response{};  // About the given reference point.
   std::vector<DeepPoint> deep{};  // Points deeper than RoleInput::deep at the end.
 };
