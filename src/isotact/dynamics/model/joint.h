@@ -42,7 +42,7 @@ struct JointSettings {
   // Upper bound of the torque (N m; slider: force, N) that opposes the motion: about or along the
   // axis; for a ball, about each axis of the frame. Fixed joints have none.
   double friction = 0;
-  bool may_touch = false;               // True: the two bodies collide with each other.
+  bool may_touch = false;  // True: the two bodies collide with each other.
 };
 
 // Returns the frames of a hinge or slider at `place` along `axis`, both in the world frame. The

@@ -370,8 +370,7 @@ class Role {
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth},
-                 stick.drag);
+    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth}, stick.drag);
   }
 
   void add(const Rate& share) {

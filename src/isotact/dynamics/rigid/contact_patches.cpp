@@ -495,8 +495,7 @@ class PatchIntegral {
     result_.energy += 0.5 * m_.stiffness * p.area * p.end_depth * p.end_depth;
     if (m_.friction > 0) result_.energy += 0.5 * stick_ * p.area * length_sq(drag);
     const Vec3 at = place(hit, 1);
-    if (p.end_depth > in_.deep)
-      result_.deep.push_back({world_at(1) * at, p.normal, p.end_depth});
+    if (p.end_depth > in_.deep) result_.deep.push_back({world_at(1) * at, p.normal, p.end_depth});
     const Vec3 side = transpose(p.world_from_field) * p.normal;
     t_.sticks.push_back({in_.hits[hit].point, drag, side, dot(side, at) + p.end_depth});
   }

@@ -54,14 +54,15 @@ double compute_diagonal(const WorldBody& a, const WorldBody& b) {
 // within a few steps, so that the depth at rest is the stated one under any load, and it goes back
 // slowly, so that a body at rest feels a constant stiffness.
 void World::State::note_load(PairState& pair) const {
-  const double target = kRestDepth * detail::compute_diagonal(bodies[pair.pair.a], bodies[pair.pair.b]);
+  const double target =
+      kRestDepth * detail::compute_diagonal(bodies[pair.pair.a], bodies[pair.pair.b]);
   const double surface = detail::compute_area(bodies[pair.pair.a], bodies[pair.pair.b]);
   if (settings.solve != ForceSolve::kImplicit || !std::isfinite(target * surface)) return;
   const double load = pair.touched ? pair.push.pushed / settings.step : 0;
   const double wanted = load / (std::max(pair.area, kLeastShare * surface) * target);
   const double own = material_of(pair.pair).stiffness;
-  pair.carried = std::clamp(wanted, kLoadDecay * pair.carried,
-                            kLoadGrowth * std::max(pair.carried, own));
+  pair.carried =
+      std::clamp(wanted, kLoadDecay * pair.carried, kLoadGrowth * std::max(pair.carried, own));
 }
 
 std::vector<double> World::State::compute_kinetic() const {
@@ -118,8 +119,7 @@ void World::State::hold_points(PairState& pair, double depth) const {
       chosen = at;
     }
     const double beyond = chosen->depth - depth;
-    const double allowed =
-        beyond > 0 ? -std::min(kHoldRecovery * beyond / h, slow) : -beyond / h;
+    const double allowed = beyond > 0 ? -std::min(kHoldRecovery * beyond / h, slow) : -beyond / h;
     pair.push.held[pair.push.held_count++] = {chosen->place, chosen->normal, allowed};
     deep.erase(chosen);
   }

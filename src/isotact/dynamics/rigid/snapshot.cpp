@@ -1,4 +1,6 @@
 // The bytes of a world's snapshot.
+#include "isotact/dynamics/model/detail/snapshot.h"
+
 #include <algorithm>
 #include <map>
 
@@ -6,7 +8,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/dynamics/model/detail/snapshot.h"
 #include "isotact/dynamics/rigid/detail/world_state.h"
 
 namespace isotact {

@@ -385,8 +385,7 @@ class Island {
       // Contacts that brake part no bodies.
       const bool brakes = row.contact != kNoBody && rule_ > PushRule::kRecover;
       const double wanted = brakes ? std::min(row.wanted, 0.0) : row.wanted;
-      missing.push_back(wanted - compute_known_velocity(p, row) -
-                        compute_velocity(p, row, twists));
+      missing.push_back(wanted - compute_known_velocity(p, row) - compute_velocity(p, row, twists));
     }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t k = 0; k < n; ++k)

@@ -173,7 +173,7 @@ struct StepReport {
   // Sets of bodies whose contacts pushed less than their springs ask for, since they would have
   // given back more energy than they took (implicit steps).
   std::uint32_t limited = 0;
-  double depth = 0;         // Metres: greatest depth.
+  double depth = 0;  // Metres: greatest depth.
   // Points that constraints hold in the next step, since they are or may get too deep for a
   // penalty, and the greatest depth (metres) of a touching pair beyond which they do. With springs
   // that the library chooses it is a thousandth of the smaller body's diagonal, but at most half of
@@ -222,9 +222,9 @@ class World {
   bool is_asleep(BodyId id) const;
   void wake(BodyId id);  // Wakes all bodies that are connected to it as well.
 
-  // Throws Error for unknown or equal bodies, for limits, motors and friction that are out of range,
-  // and for a joint kind without them. Jointed bodies do not collide with each other
-  // unless `may_touch` is set.
+  // Throws Error for unknown or equal bodies, for limits, motors and friction that are out of
+  // range, and for a joint kind without them. Jointed bodies do not collide with each other unless
+  // `may_touch` is set.
   std::size_t add_joint(const JointSettings& j);
   std::span<const JointSettings> joints() const;
   // Throws Error for an unknown joint, a kind without motors, and numbers out of range.

@@ -320,12 +320,15 @@ RoleImpulse compute_impulse(const RoleContext& c, const RoleInput& input,
   return shape.solid() ? with(shape.any_field()) : with(shape.brick_field());
 }
 
+constexpr double kFieldError = 0.05;  // Of a cell.
+
 struct RoleScratch {
   SweptResults swept{};
   ShellPath path{};
 };
 
-// J in the springs of bodies that overlap where they begin the step.
+// J in the springs of bodies that overlap at the start of the step by more than the error of the
+// field and of the sampling. Nobody gave the rest.
 double energy_at_start(const RoleContext& c) {
   const PointSphereTree& tree = c.shell.tree();
   BodyStep shell = c.shell.step, field = c.field.step;
@@ -337,9 +340,13 @@ double energy_at_start(const RoleContext& c) {
   std::vector<PointStick> sticks;
   const RoleInput input{tree, path, {}, {}, shell, field, c.settings.step, {}};
   const Shape& shape = *c.field.settings.shape;
-  return (shape.solid() ? compute_discrete_impulse(shape.any_field(), input, c.forces, sticks)
-                        : compute_discrete_impulse(shape.brick_field(), input, c.forces, sticks))
-      .energy;
+  const RoleImpulse found =
+      shape.solid() ? compute_discrete_impulse(shape.any_field(), input, c.forces, sticks)
+                    : compute_discrete_impulse(shape.brick_field(), input, c.forces, sticks);
+  const double error = kFieldError * c.field.cell();
+  if (!(found.depth > error)) return 0;
+  const double share = (found.depth - error) / found.depth;
+  return found.energy * share * share;
 }
 
 RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
@@ -373,8 +380,14 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
   if (overlapped) pair.push.taken += energy_at_start(c);
   compute_shell_path(bent ? looked_at : motion, ball_of(tree),
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
-  const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
-                        c.shell.step, c.field.step, c.settings.step, pair.push.place,
+  const RoleInput input{tree,
+                        path,
+                        swept.hits,
+                        swept.intervals,
+                        c.shell.step,
+                        c.field.step,
+                        c.settings.step,
+                        pair.push.place,
                         kHoldFrom * pair.hold_depth};
   const RoleImpulse result = compute_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
@@ -561,7 +574,8 @@ Energies World::State::energies() const {
     e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
   }
   const bool implicit = settings.solve == ForceSolve::kImplicit;
-  for (const PairState& p : pairs) e.springs += implicit ? std::min(p.push.taken, p.held_energy) : p.energy;
+  for (const PairState& p : pairs)
+    e.springs += implicit ? std::min(p.push.taken, p.held_energy) : p.energy;
   return e;
 }
 

@@ -72,8 +72,8 @@ inline bool can_use_patches(const ForceSettings& s) {
 }
 
 // The same as compute_role_impulse. RoleImpulse::error has the estimated error of expansions. None,
-// with the sticks as they were: a point is behind the middle of a wall (PointStick::side), and every
-// point needs its own samples.
+// with the sticks as they were: a point is behind the middle of a wall (PointStick::side), and
+// every point needs its own samples.
 template <typename F>  // BrickField or AnyField
 std::optional<RoleImpulse> compute_patch_impulse(const F& field, const RoleInput& input,
                                                  const ForceSettings& settings,
