@@ -165,10 +165,11 @@ TEST(Joints, FrictionHoldsUpToItsBound) {
       world.step();
     }
     const double speed = angular_velocity(world.body(rod)).z, spare = motor ? 0.05 : 0;
-    if (std::abs(load) < friction - spare)
+    if (std::abs(load) < friction - spare) {
       EXPECT_NEAR(speed, 0, 1e-9) << i;
-    else if (!motor && std::abs(load) > friction)
-      EXPECT_NEAR(speed, std::copysign(std::abs(load) - friction, load) * 12 * 0.01, 1e-6) << i;
+    } else if (!motor && std::abs(load) > friction) {
+      EXPECT_NEAR(speed, std::copysign(std::abs(load) - friction, load) * 0.12, 1e-6) << i;
+    }
   }
 }
 

@@ -17,11 +17,11 @@
 namespace isotact {
 namespace {
 
-constexpr double kSide = 0.2;
+constexpr double kTowerSide = 0.2;
 
-Part make_cube(double density) {
+Part make_tower_cube(double density) {
   static const TriangleMesh mesh =
-      make_shape("box", {{"size_x", kSide}, {"size_y", kSide}, {"size_z", kSide}});
+      make_shape("box", {{"size_x", kTowerSide}, {"size_y", kTowerSide}, {"size_z", kTowerSide}});
   static const Shape shape = Shape::from_mesh(mesh, {.field = {.resolution = 24}, .points = 400});
   return {shape, make_body_mass(compute_mass_properties(mesh), density)};
 }
@@ -33,12 +33,12 @@ World make_tower(const std::vector<double>& densities, double step) {
       {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   double height = 0;
   for (const double density : densities) {
-    const Part cube = make_cube(density);
-    height += kSide - 1e-4;
+    const Part cube = make_tower_cube(density);
+    height += kTowerSide - 1e-4;
     world.add_body({.name = "cube " + std::to_string(world.body_count()),
                     .shape = cube.shape,
                     .mass = cube.mass,
-                    .pose = {.translation = {0, height - kSide / 2, 0}}});
+                    .pose = {.translation = {0, height - kTowerSide / 2, 0}}});
   }
   return world;
 }
@@ -51,12 +51,12 @@ void expect_stands(World& world, double seconds, const std::string& about) {
   }
   const StepReport& report = world.report();
   EXPECT_LT(report.energies.kinetic, 1e-3) << about;
-  EXPECT_LT(report.depth, 1e-3 * kSide * std::sqrt(3.0)) << about;
+  EXPECT_LT(report.depth, 1e-3 * kTowerSide * std::sqrt(3.0)) << about;
   EXPECT_LE(report.energies.total(), before * (1 + 1e-3)) << about;
   for (BodyId id = 1; id < world.body_count(); ++id) {
     const Vec3 at = world.body(id).state.center;
     EXPECT_LT(std::hypot(at.x, at.z), 0.02) << about;
-    EXPECT_NEAR(at.y, (id - 0.5) * kSide, 4e-4 * id) << about;
+    EXPECT_NEAR(at.y, (id - 0.5) * kTowerSide, 4e-4 * id) << about;
   }
 }
 
@@ -92,11 +92,11 @@ TEST(Holding, PointsKeepTheSideOfTheirEntry) {
     world.add_body({.name = "sheet",
                     .kind = BodyKind::kStatic,
                     .shape = Shape::from_analytic(BoxField{.half_size = {0.5, 0.01, 0.5}})});
-    const Part cube = make_cube(1000);
+    const Part cube = make_tower_cube(1000);
     const BodyId id = world.add_body({.name = "cube",
                                       .shape = cube.shape,
                                       .mass = cube.mass,
-                                      .pose = {.translation = {0, 0.01 + kSide / 2, 0}},
+                                      .pose = {.translation = {0, 0.01 + kTowerSide / 2, 0}},
                                       .velocity = {0, -2, 0}});
     world.set_pair_material(0, id, {.stiffness = 5e6, .damping = 0, .friction = 0});
     double deepest = 0;
@@ -104,11 +104,12 @@ TEST(Holding, PointsKeepTheSideOfTheirEntry) {
       world.step();
       deepest = std::max(deepest, world.report().depth);
       for (const PairContact& c : world.contacts())
-        if (c.points > 0 && c.contact.depth > 0)
+        if (c.points > 0 && c.contact.depth > 0) {
           EXPECT_LT(c.contact.normal.y, 0) << i;  // Towards the sheet, which is A.
+        }
     }
     const bool is_held = solve == ForceSolve::kImplicit;
-    EXPECT_GT(world.body(id).state.center.y, 0.01 + kSide / 2 - 0.006);
+    EXPECT_GT(world.body(id).state.center.y, 0.01 + kTowerSide / 2 - 0.006);
     EXPECT_GT(deepest, is_held ? 0.003 : 0.0105);
     EXPECT_LT(deepest, is_held ? 0.0075 : 0.0195);
   }

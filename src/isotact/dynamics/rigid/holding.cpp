@@ -65,6 +65,32 @@ void World::State::note_load(PairState& pair) const {
       std::clamp(wanted, kLoadDecay * pair.carried, kLoadGrowth * std::max(pair.carried, own));
 }
 
+// Springs that were entered within a step hold more than they took from the bodies. They may give
+// back enough of it to part them at the speed that gravity gives in a step, and no faster. What
+// they give was taken by this contact before.
+double World::State::compute_spare_energy(const PairState& pair) const {
+  const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
+  double fast = 0;
+  for (const Vec3& place : {pair.push.place, pair.contact.position})
+    fast = std::max(fast, length_sq(moved(a.start, place - a.body.state.center).linear -
+                                    moved(b.start, place - b.body.state.center).linear));
+  const double slow = length_sq(settings.gravity) * settings.step * settings.step;
+  const double room = 0.5 * std::min(detail::mass_of(a), detail::mass_of(b)) * (slow - fast);
+  return std::max(0.0, std::min(pair.push.taken - pair.stored, room));
+}
+
+Energies World::State::energies() const {
+  Energies e;
+  for (const WorldBody& b : bodies) {
+    if (!b.is_dynamic()) continue;
+    e.kinetic += kinetic_energy(b.body);
+    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
+  }
+  const bool implicit = settings.solve == ForceSolve::kImplicit;
+  for (const PairState& p : pairs) e.springs += implicit ? p.stored : p.energy;
+  return e;
+}
+
 std::vector<double> World::State::compute_kinetic() const {
   std::vector<double> kinetic;
   for (const WorldBody& b : bodies)

@@ -126,7 +126,7 @@ void write_pair(Writer& w, const PairState& p) {
   w.add(p.points);
   w.add(static_cast<std::uint32_t>(p.touches));
   w.add(p.energy);
-  w.add(p.held_energy);
+  w.add(p.stored);
   w.add(p.carried);
   // Of pairs that sleep, which are not looked at again.
   w.add(p.sticking);
@@ -151,7 +151,7 @@ PairState read_pair(Reader& r, std::size_t bodies) {
   p.points = r.take<std::uint32_t>();
   p.touches = r.take<std::uint32_t>() != 0;
   p.energy = r.take<double>();
-  p.held_energy = r.take<double>();
+  p.stored = r.take<double>();
   p.carried = r.take<double>();
   p.sticking = r.take<std::uint32_t>();
   p.area = r.take<double>();

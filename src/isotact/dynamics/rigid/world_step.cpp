@@ -153,19 +153,6 @@ void World::State::apply_loads() {
   for (WorldBody& b : bodies) b.load = {};
 }
 
-// Springs that were entered within a step hold more than they took from the bodies. They may give
-// back enough of it to part them at the speed that gravity gives in a step, and no faster. What
-// they give was taken by this contact before.
-double World::State::compute_spare_energy(const PairState& pair) const {
-  const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
-  const Vec3& place = pair.push.place;
-  const Vec3 slip = moved(a.start, place - a.body.state.center).linear -
-                    moved(b.start, place - b.body.state.center).linear;
-  const double slow = length_sq(settings.gravity) * settings.step * settings.step;
-  const double room = 0.5 * std::min(mass_of(a), mass_of(b)) * (slow - length_sq(slip));
-  return std::max(0.0, std::min(pair.push.taken - pair.held_energy, room));
-}
-
 void World::State::solve_velocities() {
   const double h = settings.step;
   std::vector<RigidBody*> all;
@@ -192,8 +179,7 @@ void World::State::solve_velocities() {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
     pushes.push_back(pairs[k].push);
-    const double stored = std::min(pairs[k].push.taken, pairs[k].held_energy);
-    pushes.back().most = stored + compute_spare_energy(pairs[k]);
+    pushes.back().most = pairs[k].stored + compute_spare_energy(pairs[k]);
     pair_of.push_back(k);
   }
   std::vector<Twist> starts;
@@ -203,6 +189,7 @@ void World::State::solve_velocities() {
       detail::solve_velocities({all, twists, pushes, joints, h, settings.threads, starts});
   for (std::size_t i = 0; i < pushes.size(); ++i) {
     PairState& pair = pairs[pair_of[i]];
+    pair.stored = std::max(pair.stored + pushes[i].taken - pair.push.taken, 0.0);
     pair.push.taken = pushes[i].taken;
     pair.push.pushed = pushes[i].pushed;
   }
@@ -377,7 +364,11 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
   const bool overlapped = !pair.touched && !bent &&
                           std::any_of(swept.intervals.begin(), swept.intervals.end(),
                                       [](const SegmentInterval& i) { return !(i.enter > 0); });
-  if (overlapped) pair.push.taken += energy_at_start(c);
+  if (overlapped) {
+    const double given = energy_at_start(c);
+    pair.push.taken += given;
+    pair.stored += given;
+  }
   compute_shell_path(bent ? looked_at : motion, ball_of(tree),
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,
@@ -484,12 +475,12 @@ void World::State::look_at_pair(PairState& pair) const {
     for (std::vector<PointStick>& sticks : pair.sticks)
       for (PointStick& s : sticks) s.drag = {};  // Its side stays.
     pair.touches = true;
-    pair.held_energy = 0;
+    pair.stored = 0;
     return;
   }
   ContactResponse response;
   pair.hold_depth = compute_hold_depth(pair.pair);
-  if (!pair.touched) pair.push.taken = 0;
+  if (!pair.touched) pair.push.taken = pair.stored = 0;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
@@ -499,7 +490,7 @@ void World::State::look_at_pair(PairState& pair) const {
   // They give back what springs hold at most: those of the end, or those of the beginning, which
   // this step's impulse is still to give. Springs that bodies enter within a step have not taken
   // their energy from them yet.
-  pair.held_energy = std::max(pair.energy, energy_before);
+  pair.stored = std::min({pair.stored, pair.push.taken, std::max(pair.energy, energy_before)});
   if (settings.solve == ForceSolve::kImplicit) {
     const Vec3& place = pair.push.place;
     const double mass = 1 / (1 / mass_of(a) + 1 / mass_of(b));
@@ -524,7 +515,7 @@ void World::State::find_contacts() {
       p.points = p.sticking = 0;
       p.area = p.depth = 0;
       if (p.apart)
-        p.energy = p.held_energy = p.push.taken = 0;
+        p.energy = p.stored = p.push.taken = 0;
       else
         look_at_pair(p);
     }
@@ -564,19 +555,6 @@ void World::State::list_contacts() {
     report.contacts += p.touches ? 1U : 0U;
   }
   report.energies = energies();
-}
-
-Energies World::State::energies() const {
-  Energies e;
-  for (const WorldBody& b : bodies) {
-    if (!b.is_dynamic()) continue;
-    e.kinetic += kinetic_energy(b.body);
-    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
-  }
-  const bool implicit = settings.solve == ForceSolve::kImplicit;
-  for (const PairState& p : pairs)
-    e.springs += implicit ? std::min(p.push.taken, p.held_energy) : p.energy;
-  return e;
 }
 
 // A body that is nowhere, with which no query can do anything. It is told of.

@@ -52,7 +52,7 @@ struct PairState {
   Vec3 impulse{};                                   // N s on A, in the current step.
   Vec3 angular_impulse{};  // N m s on A about the world's origin, in the current step.
   ContactPush push{};      // For the next step.
-  double held_energy = 0;  // J: bound of what springs can give back, for those of `push`.
+  double stored = 0;       // J: the part of push.taken that springs hold.
   double carried = 0;      // N/m^3: stiffness that bears the load within the stated depth.
   bool touches = false, touched = false;  // In this step, in the one before.
   Contact contact{};                      // The deepest, or the last known one.
