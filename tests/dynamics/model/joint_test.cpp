@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/random.h"
 #include "isotact/dynamics/rigid/detail/joint_rows.h"
 #include "isotact/dynamics/rigid/world.h"
+
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -138,6 +141,38 @@ TEST(Joints, FixedBodiesMoveAsOne) {
   EXPECT_LT(length(momentum()), 1e-12);
 }
 
+// A hinge with friction holds a load below its bound, and gives in to a greater one by the rest.
+TEST(Joints, FrictionHoldsUpToItsBound) {
+  Random random(test_seed(31));
+  for (int i = 0; i < test_cases(40); ++i) {
+    World world({.step = 1e-3, .gravity = {}});
+    const BodyId anchor = world.add_body(make_anchor());
+    const BodyId rod = world.add_body(make_rod({}));
+    const auto kind = i % 3 == 0 ? JointKind::kBall : JointKind::kHinge;
+    const JointFrames frames = compute_joint_frames({}, {}, {}, {0, 0, 1});
+    const double friction = random.uniform(0.1, 2), load = random.uniform(-4, 4);
+    const std::optional<Motor> motor =
+        i % 3 == 1 ? std::optional(Motor{random.uniform(-1, 1), 0.05}) : std::nullopt;
+    world.add_joint({.kind = kind,
+                     .a = anchor,
+                     .b = rod,
+                     .a_from_joint = frames.a_from_joint,
+                     .b_from_joint = frames.b_from_joint,
+                     .motor = motor,
+                     .friction = friction});
+    for (int k = 0; k < 10; ++k) {
+      world.add_load(rod, {.torque = {0, 0, load}});
+      world.step();
+    }
+    const double speed = angular_velocity(world.body(rod)).z, spare = motor ? 0.05 : 0;
+    if (std::abs(load) < friction - spare) {
+      EXPECT_NEAR(speed, 0, 1e-9) << i;
+    } else if (!motor && std::abs(load) > friction) {
+      EXPECT_NEAR(speed, std::copysign(std::abs(load) - friction, load) * 0.12, 1e-6) << i;
+    }
+  }
+}
+
 TEST(Joints, RefusesWhatMakesNoSense) {
   World world;
   const BodyId a = world.add_body(make_anchor()), b = world.add_body(make_rod({}));
@@ -147,6 +182,14 @@ TEST(Joints, RefusesWhatMakesNoSense) {
   EXPECT_THROW(
       world.add_joint({.kind = JointKind::kHinge, .a = a, .b = b, .limits = JointLimits{1, 0}}),
       Error);
+  EXPECT_THROW(world.add_joint({.a = a, .b = b, .friction = -1}), Error);
+  EXPECT_THROW(world.add_joint({.kind = JointKind::kFixed, .a = a, .b = b, .friction = 1}), Error);
+  const std::size_t ball = world.add_joint({.a = a, .b = b});
+  const std::size_t hinge = world.add_joint({.kind = JointKind::kHinge, .a = a, .b = b});
+  EXPECT_THROW(world.set_motor(7, {1, 1}), Error);
+  EXPECT_THROW(world.set_motor(ball, {1, 1}), Error);
+  EXPECT_THROW(world.set_motor(hinge, {std::nan(""), 1}), Error);
+  EXPECT_THROW(world.set_motor(hinge, {1, -1}), Error);
   for (const JointKind kind :
        {JointKind::kBall, JointKind::kHinge, JointKind::kSlider, JointKind::kFixed})
     EXPECT_EQ(find_joint_kind(name(kind)), kind);

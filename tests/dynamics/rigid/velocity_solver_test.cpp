@@ -136,8 +136,9 @@ TEST(VelocitySolver, ContactsGiveNoMoreThanTheyHave) {
           random_contact(random, bodies, {other, k}, std::pow(10.0, random.uniform(0, 6))));
       ContactPush& c = contacts.back();
       c.push = c.push * std::pow(10.0, random.uniform(-2, 2));
-      c.stored = random.below(3) == 0 ? 0 : std::pow(10.0, random.uniform(-3, 2));
-      stored += c.stored;
+      c.taken = random.below(3) == 0 ? 0 : std::pow(10.0, random.uniform(-3, 2));
+      c.most = c.taken;
+      stored += c.taken;
     }
     std::vector<JointSettings> joints;
     std::vector<RigidBody*> all;
@@ -165,8 +166,8 @@ TEST(VelocitySolver, ContactsGiveNoMoreThanTheyHave) {
     const double change = kinetic(bodies) - before;
     double left = 0;
     for (const ContactPush& c : contacts) {
-      EXPECT_GE(c.stored, 0);
-      left += c.stored;
+      EXPECT_GE(c.taken, 0);
+      left += c.taken;
     }
     double size = 1e-9 * (before + stored + left);
     // Joints hold to a few billionths of what they carry, of bodies of half a kilogram or more.

@@ -39,7 +39,10 @@ struct JointSettings {
   Pose a_from_joint{}, b_from_joint{};
   std::optional<Motor> motor{};         // Hinges and sliders only.
   std::optional<JointLimits> limits{};  // Hinges and sliders only.
-  bool may_touch = false;               // True: the two bodies collide with each other.
+  // Upper bound of the torque (N m; slider: force, N) that opposes the motion: about or along the
+  // axis; for a ball, about each axis of the frame. Fixed joints have none.
+  double friction = 0;
+  bool may_touch = false;  // True: the two bodies collide with each other.
 };
 
 // Returns the frames of a hinge or slider at `place` along `axis`, both in the world frame. The

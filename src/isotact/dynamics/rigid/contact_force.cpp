@@ -46,6 +46,13 @@ struct Moment {
   double depth = 0, time = 0;
   double slope = 1;  // of depth along the normal
   AffineMap world_from_field{};
+  bool crossed = false;  // It is behind the middle of a wall, and the side is that of its entry.
+};
+
+// The side from which a point came, in the field's frame. A normal of 0: unknown.
+struct Side {
+  Vec3 normal{};
+  double plane = 0;
 };
 
 template <typename F>
@@ -64,7 +71,7 @@ class Role {
     for (const SweptHit& hit : in_.hits) {
       while (old < sticks.size() && sticks[old].point < hit.point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == hit.point;
-      add_point(hit, known ? sticks[old].drag : Vec3{});
+      add_point(hit, known ? sticks[old] : PointStick{});
     }
     sticks.swap(next_);
     return result_;
@@ -74,11 +81,12 @@ class Role {
   RoleImpulse take_end(std::vector<PointStick>& sticks) {
     std::size_t old = 0;
     for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
+      while (old < sticks.size() && sticks[old].point < point) ++old;
+      const bool known = old < sticks.size() && sticks[old].point == point;
+      side_ = known ? side_of(sticks[old]) : Side{};
       const Moment end = look(point, 1);
       if (end.depth <= 0) continue;
       area_share_ = compute_share(point, end);
-      while (old < sticks.size() && sticks[old].point < point) ++old;
-      const bool known = old < sticks.size() && sticks[old].point == point;
       ++result_.points;
       // Of that moment, too: by the velocity.
       const double growth = -dot(slip(end), end.normal);
@@ -132,8 +140,10 @@ class Role {
     m.place = s_.handles == HandleRule::kPath
                   ? m.world_from_field * x
                   : transform_point(euler_pose(in_.shell, time), to_double(in_.tree.point(point)));
-    m.normal = normalized(m.world_from_field.linear * sample.gradient);
-    if (s_.true_slope) m.slope = length(sample.gradient);
+    m.crossed = dot(sample.gradient, side_.normal) < 0;
+    if (m.crossed) m.depth = std::max(m.depth, side_.plane - dot(side_.normal, x));
+    m.normal = normalized(m.world_from_field.linear * (m.crossed ? side_.normal : sample.gradient));
+    if (s_.true_slope && !m.crossed) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
       const Quat turn = (s_.handles == HandleRule::kPath ? compute_pose(in_.shell.motion, time)
                                                          : euler_pose(in_.shell, time))
@@ -256,7 +266,28 @@ class Role {
     }
   }
 
-  void look_at_nodes(std::uint32_t point) {
+  // The paper's direction has no side.
+  Side side_of(const PointStick& stick) const {
+    return s_.direction == ForceDirection::kField ? Side{stick.side, stick.plane} : Side{};
+  }
+  Side make_side(const Vec3& gradient, const Vec3& x, double depth) const {
+    if (s_.direction != ForceDirection::kField || !(depth > 0)) return {};
+    const Vec3 normal = normalized(gradient);
+    return {normal, dot(normal, x) + depth};
+  }
+  // The side of each interval, and that of the end.
+  void choose_sides(const PointStick& stick) {
+    side_ = {};
+    for (Span& s : spans_) {
+      const FieldSample& first = samples_[s.first_node];
+      s.side = s.from > 0 || length_sq(stick.side) == 0
+                   ? make_side(first.gradient, places_[s.first_node], -first.distance)
+                   : side_of(stick);
+      side_ = s.to < 1 ? Side{} : s.side;
+    }
+  }
+
+  void look_at_nodes(std::uint32_t point, const PointStick& stick) {
     samples_.resize(places_.size());
     result_.samples += places_.size();
     if constexpr (std::is_same_v<F, BrickField>)
@@ -264,8 +295,14 @@ class Role {
     else
       for (std::size_t i = 0; i < places_.size(); ++i) samples_[i] = field_.sample(places_[i]);
     moments_.resize(places_.size());
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      moments_[i] = make_moment(point, nodes_[i].time, places_[i], samples_[i]);
+    choose_sides(stick);
+    const std::size_t end = places_.size() - 1;
+    moments_[end] = make_moment(point, nodes_[end].time, places_[end], samples_[end]);
+    for (const Span& s : spans_) {
+      side_ = s.side;
+      for (std::size_t i = s.first_node; i <= s.last_node; ++i)
+        moments_[i] = make_moment(point, nodes_[i].time, places_[i], samples_[i]);
+    }
   }
 
   // The mean over a part. Where the middle alone is wrong by a share e of it, three nodes are by
@@ -300,6 +337,7 @@ class Role {
   struct Span {
     double from = 0, to = 0;
     std::size_t first_node = 0, last_node = 0, first_part = 0, end_part = 0;
+    Side side{};
   };
 
   // By what depth grows in it, from its first node to its last: m/s.
@@ -340,7 +378,7 @@ class Role {
     return std::abs(now - time) < kNear ? std::clamp(now, 0.0, 1.0) : time;
   }
 
-  void gather(const SweptHit& hit) {
+  void gather(const SweptHit& hit, const PointStick& stick) {
     nodes_.clear();
     places_.clear();
     parts_.clear();
@@ -352,7 +390,8 @@ class Role {
              nodes_.size(),
              0,
              parts_.size(),
-             0};
+             0,
+             {}};
       if (s_.refine_crossings) {
         s.from = refine(hit.point, s.from, 1);
         s.to = refine(hit.point, s.to, -1);
@@ -364,11 +403,11 @@ class Role {
       spans_.push_back(s);
     }
     add_node(hit.point, 1, 0);
-    look_at_nodes(hit.point);
+    look_at_nodes(hit.point, stick);
   }
 
-  void add_point(const SweptHit& hit, const Vec3& drag) {
-    gather(hit);
+  void add_point(const SweptHit& hit, const PointStick& stick) {
+    gather(hit, stick);
     for (const Span& s : spans_) {
       const Moment& now = moments_[(s.first_node + s.last_node) / 2];
       if (now.depth > 0) area_share_ = compute_share(hit.point, now);
@@ -377,6 +416,7 @@ class Role {
     double time = 0, growth = 0;
     Moment middle{};
     for (const Span& s : spans_) {
+      side_ = s.side;
       growth = compute_growth(s);
       whole += integrate(hit.point, s, growth);
       time += s.to - s.from;
@@ -389,7 +429,7 @@ class Role {
     add(whole);
     finish_point(hit.point,
                  {middle, moments_.back(), whole.normal, time, growth, whole.pushes, whole.late},
-                 drag);
+                 stick.drag);
   }
 
   void add(const Rate& share) {
@@ -461,9 +501,15 @@ class Role {
       result_.place = end.place;
       result_.normal = end.normal;
     }
-    if (!(c.friction > 0)) return;
-    result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
-    next_.push_back({point, drag});
+    if (end.depth > in_.deep) result_.deep.push_back({end.place, end.normal, end.depth});
+    if (c.friction > 0) result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
+    const Side side = end.crossed ? side_ : find_side(end);
+    next_.push_back({point, c.friction > 0 ? drag : Vec3{}, side.normal, side.plane});
+  }
+  Side find_side(const Moment& end) const {
+    const Mat3 field_from_world = transpose(end.world_from_field.linear);
+    const Vec3 x = field_from_world * (end.place - end.world_from_field.offset);
+    return make_side(field_from_world * end.normal, x, end.depth);
   }
 
   void note_normal(const Passage& p, double weight) {
@@ -532,6 +578,7 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
+  Side side_{};            // For the next moments.
   double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
@@ -544,13 +591,13 @@ class Role {
 RoleImpulse compute_role_impulse(const BrickField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
   if (detail::can_use_patches(settings))
-    return detail::compute_patch_impulse(field, input, settings, sticks);
+    if (auto result = detail::compute_patch_impulse(field, input, settings, sticks)) return *result;
   return Role<BrickField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_role_impulse(const AnyField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
   if (detail::can_use_patches(settings))
-    return detail::compute_patch_impulse(field, input, settings, sticks);
+    if (auto result = detail::compute_patch_impulse(field, input, settings, sticks)) return *result;
   return Role<AnyField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_discrete_impulse(const BrickField& field, const RoleInput& input,

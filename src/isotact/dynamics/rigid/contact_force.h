@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -124,10 +125,17 @@ struct BodyStep {
   Vec3 velocity_from{}, angular_velocity_from{};
 };
 
-// Displacement of a sticking point along the other surface since it first touched.
+// Memory of a point that touches, from its entry to its exit.
 struct PointStick {
   std::uint32_t point = 0;  // Index in the tree.
-  Vec3 drag{};              // Metres, in the field's frame.
+  // Displacement of a sticking point along the other surface since it first touched. Metres, in the
+  // field's frame.
+  Vec3 drag{};
+  // The side from which it came: the plane side . x = plane, in the field's frame. It follows the
+  // gradient while the point moves along the surface. If the gradient points to the opposite side,
+  // the point is behind the middle of a wall, and its depth is that below the plane. 0: unknown.
+  Vec3 side{};
+  double plane = 0;  // Metres.
   friend bool operator==(const PointStick&, const PointStick&) = default;
 };
 
@@ -181,6 +189,12 @@ struct ContactResponse {
   }
 };
 
+// A point in contact at the end of a step, in the world frame. The normal pushes the shell.
+struct DeepPoint {
+  Vec3 place{}, normal{};
+  double depth = 0;
+};
+
 // Result of one role of a pair: the points of one body in the field of the other.
 struct RoleImpulse {
   Vec3 impulse{};  // N s, on the shell's body; the field's body gets the opposite.
@@ -197,6 +211,7 @@ struct RoleImpulse {
   double error = 0;            // N s: estimated quadrature error.
   std::uint64_t samples = 0;   // Field samples that the force needed.
   ContactResponse response{};  // About the given reference point.
+  std::vector<DeepPoint> deep{};  // Points deeper than RoleInput::deep at the end.
 };
 
 // One role in one step. `hits` and `intervals` are the results of a SweptTracer with margin 0 for
@@ -210,6 +225,7 @@ struct RoleInput {
   const BodyStep &shell, &field;
   double step;       // Seconds.
   Vec3 reference{};  // Reference point of the response, world frame.
+  double deep = std::numeric_limits<double>::infinity();  // Metres: see RoleImpulse::deep.
 };
 RoleImpulse compute_role_impulse(const BrickField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks);

@@ -13,54 +13,11 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::size_t kProbes = 5;      // Samples of a patch.
 constexpr std::size_t kLeastPatch = 8;  // Points of a patch.
 constexpr double kNoPatch = std::numeric_limits<double>::infinity();
 constexpr double kPatchTurn = 0.1;   // Largest change of the gradient within a patch.
 constexpr double kLeastPart = 0.25;  // Grains: shorter parts of a path are not cut off.
 constexpr double kMostParts = 64;    // Of a path.
-constexpr std::uint32_t kNone = 0xffffffffU;
-
-// Part of an interval of a point, with the sample that its expansion is about.
-struct PathPart {
-  double from = 0, to = 0;  // Fractions of the step.
-  std::uint32_t sample = kNone;
-};
-
-// A point in contact: its parts are [first_part, end_part).
-struct HitPoint {
-  Vec3 start{}, end{};  // Field frame.
-  double gap_sq = 0;    // To the nearest probe so far.
-  std::uint32_t first_part = 0, end_part = 0;
-  bool can_share = false;
-};
-
-// Points of one node of the tree, hits [first, end), that share the samples of some: the probes.
-// The first is near the middle.
-struct Patch {
-  std::size_t first = 0, end = 0;
-  int level = 0;
-  std::array<std::size_t, kProbes> probes{};
-};
-
-// Field frame.
-struct SamplePlace {
-  Vec3 place{};
-  double time = 0;
-};
-
-struct PatchScratch {
-  std::vector<HitPoint> hits{};
-  std::vector<PathPart> parts{};
-  std::vector<Patch> patches{}, judged{};
-  std::vector<SamplePlace> places{};
-  std::vector<Vec3> batch{};
-  std::vector<FieldSample> samples{};
-  std::vector<double> cuts{};
-  std::vector<PointStick> sticks{};
-  std::vector<AffineMap> world{};  // world_from_field at the ends of pieces.
-};
-
 // Mean of max(p, 0) if p goes from a to b at a constant rate.
 double positive_mean(double a, double b) {
   if (a >= 0 && b >= 0) return 0.5 * (a + b);
@@ -87,7 +44,7 @@ class PatchIntegral {
     if constexpr (std::is_same_v<F, BrickField>) grain_ = field.lattice().spacing;
   }
 
-  RoleImpulse integrate(std::vector<PointStick>& sticks) {
+  std::optional<RoleImpulse> integrate(std::vector<PointStick>& sticks) {
     list_parts();
     list_patches();
     take_samples();
@@ -98,8 +55,9 @@ class PatchIntegral {
       const std::uint32_t point = in_.hits[k].point;
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
-      add_point(k, known ? sticks[old].drag : Vec3{});
+      add_point(k, known ? sticks[old] : PointStick{});
     }
+    if (crossed_) return {};
     sticks.assign(t_.sticks.begin(), t_.sticks.end());
     finish_deepest();
     finish();
@@ -392,9 +350,10 @@ class PatchIntegral {
     double end_depth = 0;
   };
 
-  void add_point(std::size_t hit, const Vec3& drag) {
+  void add_point(std::size_t hit, const PointStick& stick) {
     const HitPoint& h = t_.hits[hit];
     if (h.first_part == h.end_part) return;
+    look_for_crossing(h, stick.side);
     Passage p;
     // The growth of an interval is that from its first part to its last.
     for (std::uint32_t first = h.first_part; first < h.end_part;) {
@@ -405,7 +364,17 @@ class PatchIntegral {
     }
     ++result_.points;
     note_normal(p);
-    finish_point(in_.hits[hit].point, p, drag);
+    finish_point(hit, p, stick.drag);
+  }
+  // No gradient of an interval is opposite to that of its entry.
+  void look_for_crossing(const HitPoint& h, Vec3 side) {
+    for (std::uint32_t i = h.first_part; i < h.end_part; ++i) {
+      const Vec3& gradient = t_.samples[t_.parts[i].sample].gradient;
+      const bool enters = i == h.first_part ? t_.parts[i].from > 0 || length_sq(side) == 0
+                                            : t_.parts[i].from > t_.parts[i - 1].to;
+      if (enters) side = gradient;
+      crossed_ = crossed_ || dot(gradient, side) < 0;
+    }
   }
 
   void add_interval(std::size_t hit, std::uint32_t first, std::uint32_t end, Passage& p) {
@@ -499,7 +468,7 @@ class PatchIntegral {
   // Friction, and the state at the end. The tangential spring of a point is dragged along while it
   // touches. If it would pull harder than Coulomb's law allows, the point slips (Cundall and Strack
   // 1979).
-  void finish_point(std::uint32_t point, const Passage& p, Vec3 drag) {
+  void finish_point(std::size_t hit, const Passage& p, Vec3 drag) {
     bool sticks = false;
     if (m_.friction > 0 && p.area > 0) {
       const double limit = m_.friction * p.normal_force / (p.area * p.time);  // Pressure.
@@ -524,9 +493,11 @@ class PatchIntegral {
     result_.sticking += sticks ? 1U : 0U;
     result_.area += p.area;
     result_.energy += 0.5 * m_.stiffness * p.area * p.end_depth * p.end_depth;
-    if (!(m_.friction > 0)) return;
-    result_.energy += 0.5 * stick_ * p.area * length_sq(drag);
-    t_.sticks.push_back({point, drag});
+    if (m_.friction > 0) result_.energy += 0.5 * stick_ * p.area * length_sq(drag);
+    const Vec3 at = place(hit, 1);
+    if (p.end_depth > in_.deep) result_.deep.push_back({world_at(1) * at, p.normal, p.end_depth});
+    const Vec3 side = transpose(p.world_from_field) * p.normal;
+    t_.sticks.push_back({in_.hits[hit].point, drag, side, dot(side, at) + p.end_depth});
   }
 
   void note_friction(const Passage& p, const Vec3& slid, double limit, bool sticks) {
@@ -576,6 +547,7 @@ class PatchIntegral {
   Mat3 shell_turn_{};  // Rotation of the shell in the middle of the step.
   RoleImpulse result_{};
   std::size_t deepest_ = 0;  // Hit.
+  bool crossed_ = false;     // A point is behind the middle of a wall.
   Vec3 force_{}, moment_{};  // N and, about the reference, N m: means over the step.
   AlongSum normal_{}, stick_along_{}, slide_along_{};
   AllSum stick_all_{}, slide_all_{};
@@ -586,14 +558,17 @@ class PatchIntegral {
 }  // namespace
 
 template <typename F>
-RoleImpulse compute_patch_impulse(const F& field, const RoleInput& input,
-                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+std::optional<RoleImpulse> compute_patch_impulse(const F& field, const RoleInput& input,
+                                                 const ForceSettings& settings,
+                                                 std::vector<PointStick>& sticks) {
   const ThreadScratch<PatchScratch> scratch;
   return PatchIntegral<F>(field, input, settings, *scratch).integrate(sticks);
 }
-template RoleImpulse compute_patch_impulse(const BrickField&, const RoleInput&,
-                                           const ForceSettings&, std::vector<PointStick>&);
-template RoleImpulse compute_patch_impulse(const AnyField&, const RoleInput&, const ForceSettings&,
-                                           std::vector<PointStick>&);
+template std::optional<RoleImpulse> compute_patch_impulse(const BrickField&, const RoleInput&,
+                                                          const ForceSettings&,
+                                                          std::vector<PointStick>&);
+template std::optional<RoleImpulse> compute_patch_impulse(const AnyField&, const RoleInput&,
+                                                          const ForceSettings&,
+                                                          std::vector<PointStick>&);
 
 }  // namespace isotact::detail

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kCorrection = 0.2;   // of what is off, mended in a step
 constexpr int kMostLimitRounds = 12;  // of motors and limits that reach their bounds
+constexpr int kMostSweeps = 200;      // if these rounds do not end
 
 struct Frames {
   Pose a, b;   // world_from_joint, as each body has it
@@ -67,6 +68,8 @@ class RowMaker {
       }
     }
     if (j_.kind == JointKind::kHinge || slides) add_drive();
+    if (j_.kind == JointKind::kBall && j_.friction > 0)
+      for (std::size_t axis = 0; axis < 3; ++axis) add_friction(turn_row(axis_of(f_.a, axis)));
   }
 
  private:
@@ -93,6 +96,16 @@ class RowMaker {
     rows_.push_back(row);
   }
 
+  // Friction stops the motion as far as its bound allows. Against a motor it begins at its bound:
+  // the two ask for different velocities.
+  void add_friction(JointRow row) {
+    row.most = j_.friction * step_;
+    row.least = -row.most;
+    if (j_.motor && j_.motor->velocity != 0)
+      row.first = j_.motor->velocity > 0 ? row.least : row.most;
+    rows_.push_back(row);
+  }
+
   void add_drive() {
     const Vec3 u = axis_of(f_.a, 0);
     const JointRow free = j_.kind == JointKind::kHinge ? turn_row(u) : place_row(u);
@@ -104,6 +117,7 @@ class RowMaker {
       row.is_motor = true;
       rows_.push_back(row);
     }
+    if (j_.friction > 0) add_friction(free);
     if (!j_.limits) return;
     // Where the next step would pass a limit, it may just be reached.
     const double now = compute_position(j_, f_);
@@ -180,6 +194,17 @@ bool update(const Rows& r, std::vector<bool>& held, Eigen::VectorXd& impulse) {
   return changed;
 }
 
+// Projected Gauss-Seidel, which converges slowly and always.
+void sweep(const Rows& r, Eigen::VectorXd& impulse) {
+  for (int round = 0; round < kMostSweeps; ++round)
+    for (Eigen::Index i = 0; i < impulse.size(); ++i) {
+      const JointRow& row = r.rows[static_cast<std::size_t>(i)];
+      if (!(r.matrix(i, i) > 0)) continue;
+      const double left = r.missing[i] - r.matrix.row(i).dot(impulse);
+      impulse[i] = std::clamp(impulse[i] + left / r.matrix(i, i), row.least, row.most);
+    }
+}
+
 }  // namespace
 
 JointError compute_joint_error(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
@@ -214,15 +239,20 @@ std::vector<double> solve_joint_rows(std::span<const JointRow> rows, std::span<c
   Eigen::MatrixXd m = Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n).transpose();
   const Eigen::VectorXd right = Eigen::Map<const Eigen::VectorXd>(missing.data(), n);
   // Joints that say the same twice share the work.
-  for (Eigen::Index i = 0; i < n; ++i) m(i, i) *= 1 + 1e-9;
+  for (Eigen::Index i = 0; i < n; ++i) m(i, i) *= 1 + rows[static_cast<std::size_t>(i)].softness;
   // Limits push only when they are reached.
   std::vector<bool> held(rows.size(), false);
-  for (std::size_t i = 0; i < rows.size(); ++i) held[i] = rows[i].least == 0 || rows[i].most == 0;
   Eigen::VectorXd impulse = Eigen::VectorXd::Zero(n);
-  for (int round = 0; round < kMostLimitRounds; ++round) {
-    solve_free(m, right, held, impulse);
-    if (!update({rows, m, right}, held, impulse)) break;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    held[i] = rows[i].least == 0 || rows[i].most == 0 || rows[i].first;
+    impulse[static_cast<Eigen::Index>(i)] = rows[i].first.value_or(0);
   }
+  bool changed = true;
+  for (int round = 0; round < kMostLimitRounds && changed; ++round) {
+    solve_free(m, right, held, impulse);
+    changed = update({rows, m, right}, held, impulse);
+  }
+  if (changed) sweep({rows, m, right}, impulse);
   return {impulse.begin(), impulse.end()};
 }
 

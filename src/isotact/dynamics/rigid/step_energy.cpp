@@ -72,7 +72,7 @@ void World::State::StepForces::gather_pairs(std::vector<Finish>& islands) const 
   for (const PairState& p : s_.pairs) {
     if (p.apart || s_.rests(p.pair)) continue;
     Finish& f = islands[island_of(p)];
-    f.most += p.own.prediction.stored + p.own.prediction.spare;
+    f.most += p.own.prediction.most;
     if (!p.impact) f.wanted += p.own.energy - p.energy - p.own.lost;
     f.potential += p.impact ? 0 : p.energy;
     f.exact = f.exact && !p.impact && !p.own.held;
@@ -126,7 +126,7 @@ void World::State::StepForces::add_second_part() {
     const double kinetic = f.base + f.share * (f.linear + f.share * f.square);
     const double left = std::max(f.most - kinetic, 0.0);
     const double held = p.impact ? 0 : p.energy;
-    p.push.stored = left < f.potential ? held * left / f.potential : held;
+    p.stored = p.push.taken = left < f.potential ? held * left / f.potential : held;
     const double share = share_of(p);
     p.own.given = p.own.given * (share + (p.impact ? 0 : 1 - share) * f.share);
   }

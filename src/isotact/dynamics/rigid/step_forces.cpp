@@ -59,7 +59,11 @@ void World::State::StepForces::note_loads() {
                       now.angular_momentum - moved_[k].from.angular_momentum};
   }
   detail::list_solver_bodies(s_.bodies, h_, solver_bodies_);
-  for (PairState& p : s_.pairs) p.own.prediction.spare = p.points > 0 ? s_.find_spare_energy(p) : 0;
+  for (PairState& p : s_.pairs) {
+    ContactPush& push = p.own.prediction;
+    push.most = push.taken;
+    if (p.points > 0) push.most += s_.compute_spare_energy(p, p.energy - p.push.taken);
+  }
 }
 
 void World::State::StepForces::predict() {
@@ -103,7 +107,7 @@ void World::State::StepForces::limit_work() {
     const double now = find_work(p);
     work[island] += now;
     size[island] += std::abs(now);
-    most[island] += p.own.prediction.stored + p.own.prediction.spare;
+    most[island] += p.own.prediction.most;
   }
   for (std::size_t k = 0; k < moved_.size(); ++k) {
     const std::size_t island = moved_[k].island;
@@ -122,7 +126,7 @@ void World::State::StepForces::finish() {
   find_islands();
   add_second_part();
   for (PairState& p : s_.pairs) {
-    if (p.apart) p.energy = p.push.stored = 0;
+    if (p.apart) p.energy = p.stored = p.push.taken = 0;
     if (p.apart || s_.rests(p.pair)) continue;
     if (!p.impact) make_prediction(p);
     const Wrench about_origin = moved(p.own.given, p.own.place * -1.0);
@@ -240,7 +244,7 @@ void World::State::StepForces::move(const std::vector<std::size_t>& some,
   const auto start = StepClock::now();
   // Guesses on the way may do more work than the answer, but no wonders.
   if (!limited)
-    for (std::size_t i = 0; i < some.size(); ++i) pushes[i].spare += find_slack(s_.pairs[some[i]]);
+    for (std::size_t i = 0; i < some.size(); ++i) pushes[i].most += find_slack(s_.pairs[some[i]]);
   for (std::size_t k = 0; k < moved_.size(); ++k) {
     Moved& m = moved_[k];
     if (!is_moved(k)) continue;
@@ -315,7 +319,7 @@ void World::State::StepForces::evaluate(bool all) {
 void World::State::StepForces::look(PairState& p) const {
   const double lean = p.own.lean;
   p.sticks = p.own.sticks;
-  p.push.stored = p.own.prediction.stored;
+  p.push.taken = p.stored = p.own.prediction.taken;
   p.energy = p.own.energy;
   p.own.lean = 0.5;
   p.own.lost = 0;
@@ -326,7 +330,7 @@ void World::State::StepForces::look(PairState& p) const {
   // What touched before has its share for the whole step.
   if (p.own.area > 0) p.own.lean = lean;
   // Bodies that overlap when they first meet have the energy of their springs.
-  if (!p.touched) p.own.prediction.stored = p.own.energy = p.push.stored;
+  if (!p.touched) p.own.prediction.taken = p.own.prediction.most = p.own.energy = p.push.taken;
 }
 
 double World::State::StepForces::find_residual(const PairState& p) const {

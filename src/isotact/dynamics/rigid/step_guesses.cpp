@@ -62,8 +62,8 @@ ContactPush World::State::StepForces::next_guess(PairState& p) const {
   const ContactResponse& r = p.own.response;
   const Twist slip = slip_at(p, p.push.place);
   ContactPush push = p.push;
-  push.stored = p.own.prediction.stored;
-  push.spare = p.own.prediction.spare;
+  push.taken = p.own.prediction.taken;
+  push.most = p.own.prediction.most;
   push.push += r.path * slip;
   push.push += r.slide * slip;
   push.response = r.path;

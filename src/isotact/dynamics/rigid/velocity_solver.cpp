@@ -22,6 +22,7 @@ constexpr int kMaxIterations = 400;
 constexpr double kResidual = 1e-10;    // Relative to the right side.
 constexpr double kSlideChange = 0.05;  // A larger change of friction needs another round.
 constexpr double kRattle = 0.5;  // Below this affordable share of a push, contacts only brake.
+constexpr double kHoldSoftness = 1e-7;  // Several held points of a contact share its load.
 constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
 
 template <typename V>
@@ -108,7 +109,8 @@ struct Coupling {
 
 enum class PushRule : std::uint8_t {
   kFull,
-  kBrake,  // Contacts act as dampers. They only take energy.
+  kRecover,  // Contacts act as dampers. Held points get less deep.
+  kBrake,    // Contacts act as dampers. They only take energy.
   kNone,
 };
 
@@ -134,6 +136,7 @@ class Island {
     for (std::size_t k = 0; k < links_.size(); ++k) {
       const ContactLink& link = links_[k];
       link.contact->given = result.contacts[k];
+      link.contact->pushed = length(result.contacts[k].linear);
       push(*p.bodies[link.contact->a], moved(result.contacts[k], -link.arm[0]));
       push(*p.bodies[link.contact->b], moved(result.contacts[k], -link.arm[1]) * -1.0);
     }
@@ -196,8 +199,18 @@ class Island {
     for (const ContactLink& link : links_)
       result.contacts.push_back(
           link.acts ? push_of(link) - link.response * slip(link, result.twists) : Wrench{});
+    take_held_impulses(result);
     if (!p.starts.empty()) result.twists = compute_twists(p, result);
     return result;
+  }
+  // Impulses of held points are those of their contacts.
+  void take_held_impulses(ImpulseResult& result) const {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const std::size_t k = rows_[i].contact;
+      if (k == kNoBody) continue;
+      const Wrench about_center = rows_[i].on_a * std::exchange(result.joints[i], 0);
+      result.contacts[k] += moved(about_center, links_[k].arm[0]);
+    }
   }
   // Twists that result from the impulses. The iterations may end with slightly different ones.
   Eigen::VectorXd compute_twists(const VelocityProblem& p, const ImpulseResult& result) const {
@@ -229,6 +242,22 @@ class Island {
     std::vector<JointRow> rows;
     for (const JointSettings* j : joints_)
       add_joint_rows(*j, *p.bodies[j->a], *p.bodies[j->b], p.step, rows);
+    for (std::size_t k = 0; k < links_.size(); ++k) {
+      const ContactPush& c = *links_[k].contact;
+      for (std::size_t i = 0; i < c.held_count; ++i) {
+        const HeldPoint& held = c.held[i];
+        const Vec3 arm_a = held.place - p.bodies[c.a]->state.center;
+        const Vec3 arm_b = held.place - p.bodies[c.b]->state.center;
+        rows.push_back({.a = c.a,
+                        .b = c.b,
+                        .on_a = wrench_of(held.normal, arm_a),
+                        .on_b = wrench_of(-held.normal, arm_b),
+                        .wanted = -held.allowed,
+                        .least = 0,
+                        .softness = kHoldSoftness,
+                        .contact = k});
+      }
+    }
     return rows;
   }
 
@@ -385,8 +414,10 @@ class Island {
         if (at != kNoBody) add_to(push, at, of_a ? row.on_a : row.on_b);
       }
       columns.push_back(solve_matrix(push));
-      missing.push_back(row.wanted - compute_known_velocity(p, row) -
-                        compute_velocity(p, row, twists));
+      // Contacts that brake part no bodies.
+      const bool brakes = row.contact != kNoBody && rule_ > PushRule::kRecover;
+      const double wanted = brakes ? std::min(row.wanted, 0.0) : row.wanted;
+      missing.push_back(wanted - compute_known_velocity(p, row) - compute_velocity(p, row, twists));
     }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t k = 0; k < n; ++k)
@@ -453,18 +484,26 @@ class Island {
     return share;
   }
 
-  // Limits the work of contacts to their stored and spare energy, and updates the stored energy.
+  // Overlaps that springs cannot heal shrink as fast as the limit allows.
+  ImpulseResult recover(const VelocityProblem& p, const ImpulseResult& braked, double limit) {
+    const auto is_held = [](const JointRow& r) { return r.contact != kNoBody && r.wanted > 0; };
+    if (std::none_of(rows_.begin(), rows_.end(), is_held)) return braked;
+    const ImpulseResult recovered = compute_impulses(p, PushRule::kRecover);
+    return mix(braked, recovered, compute_share(p, braked, recovered, limit));
+  }
+
+  // Limits the work of contacts to what they may give, and updates what they have taken.
   // Returns whether the result had to change.
   bool limit_work(const VelocityProblem& p, ImpulseResult& result) {
     double limit = 0;
-    for (const ContactLink& link : links_) limit += link.contact->stored + link.contact->spare;
+    for (const ContactLink& link : links_) limit += link.contact->most;
     const bool limited = compute_work(p, result) > limit;
     if (limited) {
       const ImpulseResult braked = compute_impulses(p, PushRule::kBrake);
       if (compute_work(p, braked) <= limit) {
         // Springs that need far more energy than there is are too stiff for the step. They rattle.
         const double share = compute_share(p, braked, result, limit);
-        result = mix(braked, result, share < kRattle ? 0 : share);
+        result = share < kRattle ? recover(p, braked, limit) : mix(braked, result, share);
       } else {
         const ImpulseResult none = compute_impulses(p, PushRule::kNone);
         result = mix(none, braked, compute_share(p, none, braked, limit));
@@ -473,13 +512,13 @@ class Island {
     // Contacts that gave more than they had take the difference from the others.
     double owed = 0, owned = 0;
     for (std::size_t k = 0; k < links_.size(); ++k) {
-      double& stored = links_[k].contact->stored;
-      stored -= compute_work(p, k, result);
-      (stored < 0 ? owed : owned) += std::abs(stored);
+      double& taken = links_[k].contact->taken;
+      taken -= compute_work(p, k, result);
+      (taken < 0 ? owed : owned) += std::abs(taken);
     }
     const double kept = owned > owed ? 1 - owed / owned : 0;
     for (const ContactLink& link : links_)
-      link.contact->stored = std::max(link.contact->stored, 0.0) * kept;
+      link.contact->taken = std::max(link.contact->taken, 0.0) * kept;
     return limited;
   }
 

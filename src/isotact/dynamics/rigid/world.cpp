@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/hash.h"
-#include "isotact/dynamics/model/detail/snapshot.h"
 #include "isotact/dynamics/rigid/detail/joint_rows.h"
 #include "isotact/dynamics/rigid/detail/world_state.h"
 
@@ -103,7 +101,8 @@ ContactMaterial pair_material(const PairSides& s) {
   const double bearable =
       (implicit ? kImplicitStiffness : kExplicitStiffness) * mass / (s.step * s.step * s.area);
   const auto stiffness_of = [&](const SurfaceMaterial& m) {
-    return m.stiffness > 0 ? m.stiffness : 2 * bearable;  // two in a row: as bearable
+    // Two in series: as bearable.
+    return m.stiffness > 0 ? m.stiffness : 2 * std::max(bearable, s.carried);
   };
   ContactMaterial material;
   material.stiffness = 1 / (1 / stiffness_of(s.a) + 1 / stiffness_of(s.b));
@@ -244,6 +243,9 @@ void World::move_to(BodyId id, const Pose& world_from_body, const Vec3& turn) {
   state_->bodies[id].target_turn = turn;
 }
 void World::set_pair_material(BodyId a, BodyId b, const ContactMaterial& material) {
+  if (a == b || std::max(a, b) >= state_->bodies.size())
+    throw Error("a material of a pair of bodies that are not there, or of a body with itself");
+  detail::check_material(material);
   state_->materials[pair_of(a, b)] = material;
   state_->wake_pair(a, b);
 }
@@ -256,17 +258,36 @@ void World::ignore_pair(BodyId a, BodyId b) {
 }
 bool World::is_asleep(BodyId id) const { return state_->bodies[id].asleep; }
 void World::wake(BodyId id) { state_->wake(id); }
-std::size_t World::add_joint(const JointSettings& j) {
-  const std::size_t bodies = state_->bodies.size();
+namespace {
+
+void check(const Motor& m) {
+  if (!(std::isfinite(m.velocity) && m.max_force >= 0))
+    throw Error("a motor's velocity is not finite, or its force is negative");
+}
+bool drives(JointKind kind) { return kind == JointKind::kHinge || kind == JointKind::kSlider; }
+
+}  // namespace
+
+void detail::check_material(const ContactMaterial& m) {
+  for (const double x : {m.stiffness, m.damping, m.friction, m.stick_stiffness, m.stick_damping})
+    if (!(x >= 0 && std::isfinite(x)))
+      throw Error("the material of a pair has a number out of range");
+}
+
+void detail::check_joint(const JointSettings& j, std::size_t bodies) {
   if (j.a >= bodies || j.b >= bodies) throw Error("a joint of bodies that are not there");
   if (j.a == j.b) throw Error("a joint of a body with itself");
-  const bool drives = j.kind == JointKind::kHinge || j.kind == JointKind::kSlider;
-  if (!drives && (j.motor || j.limits))
+  if (!drives(j.kind) && (j.motor || j.limits))
     throw Error(fmt::format("a {} joint has no motor and no limits", isotact::name(j.kind)));
-  if (j.motor && !(std::isfinite(j.motor->velocity) && j.motor->max_force >= 0))
-    throw Error("a motor's velocity is not finite, or its force is negative");
+  if (j.motor) check(*j.motor);
   if (j.limits && !(j.limits->lower <= j.limits->upper))
     throw Error("the lower limit of a joint is above the upper one");
+  if (!(j.friction >= 0)) throw Error("the friction of a joint is negative or not a number");
+  if (j.kind == JointKind::kFixed && j.friction > 0) throw Error("a fixed joint has no friction");
+}
+
+std::size_t World::add_joint(const JointSettings& j) {
+  detail::check_joint(j, state_->bodies.size());
   JointSettings joint = j;
   for (Pose* frame : {&joint.a_from_joint, &joint.b_from_joint}) {
     if (!is_finite(frame->translation) || !(std::abs(length_sq(frame->rotation) - 1) < 1e-5))
@@ -280,6 +301,10 @@ std::size_t World::add_joint(const JointSettings& j) {
 }
 std::span<const JointSettings> World::joints() const { return state_->joints; }
 void World::set_motor(std::size_t joint, const Motor& motor) {
+  if (joint >= state_->joints.size()) throw Error("a motor of a joint that is not there");
+  if (const JointKind kind = state_->joints[joint].kind; !drives(kind))
+    throw Error(fmt::format("a {} joint has no motor", isotact::name(kind)));
+  check(motor);
   JointSettings& j = state_->joints[joint];
   j.motor = motor;
   state_->wake_pair(j.a, j.b);
@@ -315,230 +340,5 @@ double World::thinnest_wall() const {
   return largest;
 }
 Energies World::energies() const { return state_->energies(); }
-
-Energies World::State::energies() const {
-  Energies e;
-  for (const WorldBody& b : bodies) {
-    if (!b.is_dynamic()) continue;
-    e.kinetic += kinetic_energy(b.body);
-    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
-  }
-  const bool implicit = settings.solve != ForceSolve::kExplicit;
-  for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
-  return e;
-}
-
-// ---- snapshots ----------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::uint64_t kMagic = 0x3550414e534f5349;  // "ISOSNAP5"
-
-// Who sleeps may have been moved since the last step, and wakes up in the next.
-enum class SavedRest : std::uint32_t { kAwake, kAsleep, kMoved };
-
-using Writer = detail::SnapshotWriter;
-using Reader = detail::SnapshotReader;
-
-void write_vec(Writer& w, const Vec3& v) {
-  w.add(v.x);
-  w.add(v.y);
-  w.add(v.z);
-}
-Vec3 read_vec(Reader& r) {
-  const auto x = r.take<double>(), y = r.take<double>();
-  return {x, y, r.take<double>()};
-}
-void write_quat(Writer& w, const Quat& q) {
-  w.add(q.w);
-  write_vec(w, {q.x, q.y, q.z});
-}
-Quat read_quat(Reader& r) {
-  const auto w = r.take<double>();
-  const Vec3 v = read_vec(r);
-  return {w, v.x, v.y, v.z};
-}
-
-void write_contact(Writer& w, const Contact& c) {
-  for (const Vec3* v : {&c.position, &c.point_on_a, &c.point_on_b, &c.normal}) write_vec(w, *v);
-  w.add(c.depth);
-  w.add(static_cast<std::uint32_t>(c.sampled_by));
-  w.add(c.point);
-}
-Contact read_contact(Reader& r) {
-  Contact c;
-  for (Vec3* v : {&c.position, &c.point_on_a, &c.point_on_b, &c.normal}) *v = read_vec(r);
-  c.depth = r.take<double>();
-  c.sampled_by = r.take<std::uint32_t>() == 0 ? Body::kA : Body::kB;
-  c.point = r.take<std::uint32_t>();
-  return c;
-}
-
-void write_matrix(Writer& w, const Mat3& m) {
-  for (const Vec3& row : m.rows) write_vec(w, row);
-}
-Mat3 read_matrix(Reader& r) {
-  Mat3 m;
-  for (Vec3& row : m.rows) row = read_vec(r);
-  return m;
-}
-
-void write_push(Writer& w, const detail::ContactPush& p) {
-  write_vec(w, p.place);
-  for (const Wrench* f : {&p.push, &p.normal_response}) {
-    write_vec(w, f->linear);
-    write_vec(w, f->angular);
-  }
-  for (const SpatialMatrix* m : {&p.response, &p.slide})
-    for (const Mat3* part : {&m->ll, &m->la, &m->aa}) write_matrix(w, *part);
-  w.add(p.normal);
-  w.add(p.found_normal);
-  w.add(p.stored);
-}
-detail::ContactPush read_push(Reader& r, const BodyPair& pair) {
-  detail::ContactPush p{.a = pair.a, .b = pair.b};
-  p.place = read_vec(r);
-  for (Wrench* f : {&p.push, &p.normal_response}) {
-    f->linear = read_vec(r);
-    f->angular = read_vec(r);
-  }
-  for (SpatialMatrix* m : {&p.response, &p.slide})
-    for (Mat3* part : {&m->ll, &m->la, &m->aa}) *part = read_matrix(r);
-  p.normal = r.take<double>();
-  p.found_normal = r.take<double>();
-  p.stored = r.take<double>();
-  return p;
-}
-
-void write_pair(Writer& w, const PairState& p) {
-  w.add(p.pair.a);
-  w.add(p.pair.b);
-  write_vec(w, p.impulse);
-  write_push(w, p.push);
-  w.add(p.points);
-  w.add(static_cast<std::uint32_t>(p.touches));
-  w.add(p.energy);
-  // Of pairs that sleep, which are not looked at again.
-  w.add(p.sticking);
-  w.add(p.area);
-  w.add(p.depth);
-  write_contact(w, p.contact);
-  for (const auto& sticks : p.sticks) {
-    w.add(static_cast<std::uint64_t>(sticks.size()));
-    for (const PointStick& s : sticks) {
-      w.add(static_cast<std::uint64_t>(s.point));
-      write_vec(w, s.drag);
-    }
-  }
-}
-PairState read_pair(Reader& r, std::size_t bodies) {
-  PairState p;
-  p.pair.a = r.take<std::uint32_t>();
-  p.pair.b = r.take<std::uint32_t>();
-  if (p.pair.a >= p.pair.b || p.pair.b >= bodies)
-    throw Error("the snapshot has a pair of bodies that are not there");
-  p.impulse = read_vec(r);
-  p.push = read_push(r, p.pair);
-  p.points = r.take<std::uint32_t>();
-  p.touches = r.take<std::uint32_t>() != 0;
-  p.energy = r.take<double>();
-  p.sticking = r.take<std::uint32_t>();
-  p.area = r.take<double>();
-  p.depth = r.take<double>();
-  p.contact = read_contact(r);
-  p.angular_impulse = cross(p.contact.position, p.impulse);
-  for (auto& sticks : p.sticks) {
-    const std::uint64_t n = r.take_count(32);
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const auto point = static_cast<std::uint32_t>(r.take<std::uint64_t>());
-      sticks.push_back({point, read_vec(r)});
-    }
-  }
-  return p;
-}
-
-}  // namespace
-
-std::vector<std::byte> World::save() const {
-  Writer w;
-  w.add(kMagic);
-  w.add(state_->report.number);
-  w.add(state_->report.time);
-  w.add(state_->energy_start);
-  w.add(state_->potential_start);
-  w.add(state_->bound_energy());
-  w.add(static_cast<std::uint64_t>(state_->bodies.size()));
-  for (const WorldBody& b : state_->bodies) {
-    write_vec(w, b.body.state.center);
-    write_quat(w, b.body.state.rotation);
-    write_vec(w, b.body.state.momentum);
-    write_vec(w, b.body.state.angular_momentum);
-    write_vec(w, b.load.force);
-    write_vec(w, b.load.torque);
-    write_quat(w, b.target.rotation);
-    write_vec(w, b.target.translation);
-    w.add(static_cast<std::uint32_t>(b.target_turn ? 1 : 0));
-    write_vec(w, b.target_turn.value_or(Vec3{}));
-    w.add(b.quiet);
-    w.add(static_cast<std::uint32_t>(!b.asleep                 ? SavedRest::kAwake
-                                     : b.slept == b.body.state ? SavedRest::kAsleep
-                                                               : SavedRest::kMoved));
-  }
-  w.add(static_cast<std::uint64_t>(state_->pairs.size()));
-  for (const PairState& p : state_->pairs) write_pair(w, p);
-  return std::move(w.bytes);
-}
-
-void World::restore(std::span<const std::byte> snapshot) {
-  Reader r(snapshot);
-  if (r.take<std::uint64_t>() != kMagic) throw Error("these bytes are no snapshot of a world");
-  StepReport report;
-  report.number = r.take<std::uint64_t>();
-  report.time = r.take<double>();
-  const auto energy_start = r.take<double>(), potential_start = r.take<double>();
-  const auto energy_bound = r.take<double>();
-  const auto bodies = r.take<std::uint64_t>();
-  if (bodies != state_->bodies.size())
-    throw Error(
-        fmt::format("the snapshot has {} bodies, and the world {}", bodies, state_->bodies.size()));
-  std::vector<WorldBody> restored = state_->bodies;
-  for (WorldBody& b : restored) {
-    b.body.state.center = read_vec(r);
-    b.body.state.rotation = read_quat(r);
-    b.body.state.momentum = read_vec(r);
-    b.body.state.angular_momentum = read_vec(r);
-    b.load.force = read_vec(r);
-    b.load.torque = read_vec(r);
-    b.target.rotation = read_quat(r);
-    b.target.translation = read_vec(r);
-    const bool has_turn = r.take<std::uint32_t>() != 0;
-    b.target_turn = read_vec(r);
-    if (!has_turn) b.target_turn.reset();
-    b.quiet = r.take<double>();
-    const auto rest = static_cast<SavedRest>(r.take<std::uint32_t>());
-    b.asleep = rest != SavedRest::kAwake && b.is_dynamic();
-    b.slept = b.body.state;
-    if (rest == SavedRest::kMoved) b.slept.rotation = {0, 0, 0, 0};  // that of no body
-  }
-  std::vector<PairState> pairs;
-  const std::uint64_t n = r.take_count(100);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    pairs.push_back(read_pair(r, restored.size()));
-    if (i > 0 && !(pairs[i - 1].pair < pairs[i].pair))
-      throw Error("the pairs of the snapshot are not in order");
-  }
-  if (!r.is_done()) throw Error("the snapshot is longer than it should be");
-  state_->bodies = std::move(restored);
-  state_->pairs = std::move(pairs);
-  state_->report = report;
-  state_->energy_start = energy_start;
-  state_->potential_start = potential_start;
-  state_->energy_bound = energy_bound;
-  state_->report.energies = state_->energies();
-  state_->contacts.clear();
-  state_->trouble.reset();
-}
-
-std::uint64_t World::hash() const { return hash_bytes(save()); }
 
 }  // namespace isotact

@@ -66,11 +66,15 @@ struct PairSides {
   double area = 0;                // m^2 of the smaller surface.
   double step = 0;                // Seconds.
   ForceSolve solve = ForceSolve::kImplicit;
+  // N/m^3: least stiffness of the pair that bears its load. Replaces a smaller stiffness that the
+  // library chooses; 0: no load is known.
+  double carried = 0;
 };
 // Returns a material that is stable by default (docs/dynamics.md has the reasons). A stiffness of 0
 // is chosen by mass and step. With the whole surface inside, K h^2 / m is 100 for implicit steps.
 // For explicit ones it is 0.25, the stability limit. The damper is then limited by the step as
 // well.
+// Worlds with implicit steps add the load that a pair carries.
 ContactMaterial pair_material(const PairSides& sides);
 
 // Metres: points of one body find the wall of another if it is at least as thick: the covering
@@ -192,6 +196,12 @@ struct StepReport {
   std::uint32_t force_rounds = 0, evaluations = 0;
   double residual = 0;
   double depth = 0;  // Metres: greatest depth.
+  // Points that constraints hold in the next step, since they are or may get too deep for a
+  // penalty, and the greatest depth (metres) of a touching pair beyond which they do. With springs
+  // that the library chooses it is a thousandth of the smaller body's diagonal, but at most half of
+  // the greatest inner depth of a body that is entered; with springs of the user it is the latter.
+  std::uint32_t held = 0;
+  double hold_depth = 0;
   Energies energies{};
   SweptWork work{};
   PhaseTimes seconds{};
@@ -231,17 +241,19 @@ class World {
   // that of the pose: it may have any number of turns. Without it the body turns the shorter way.
   // Throws Error for a turn that does not lead there within 1e-6 rad, or of more than 1e5 rad.
   void move_to(BodyId id, const Pose& world_from_body, const Vec3& turn);
+  // Throws Error for unknown or equal bodies, and for numbers out of range.
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
   void ignore_pair(BodyId a, BodyId b);
 
   bool is_asleep(BodyId id) const;
   void wake(BodyId id);  // Wakes all bodies that are connected to it as well.
 
-  // Throws Error for unknown or equal bodies, for limits and motors that are out of range, and for
-  // limits or motors of a joint kind without them. Jointed bodies do not collide with each other
-  // unless `may_touch` is set.
+  // Throws Error for unknown or equal bodies, for limits, motors and friction that are out of
+  // range, and for a joint kind without them. Jointed bodies do not collide with each other unless
+  // `may_touch` is set.
   std::size_t add_joint(const JointSettings& j);
   std::span<const JointSettings> joints() const;
+  // Throws Error for an unknown joint, a kind without motors, and numbers out of range.
   void set_motor(std::size_t joint, const Motor& motor);
   double joint_position(std::size_t joint) const;  // Hinge: radians; slider: metres.
 
@@ -265,7 +277,8 @@ class World {
   // Hash of the whole state; equal for equal runs.
   std::uint64_t hash() const;
 
-  // The whole state, to continue later with the same bytes. Bodies and settings must be the same;
+  // The whole state, to continue later with the same bytes: bodies, contacts, joints with their
+  // motors, and materials of pairs. Bodies and settings must be the same;
   // restore throws Error for a snapshot of another world.
   std::vector<std::byte> save() const;
   void restore(std::span<const std::byte> snapshot);

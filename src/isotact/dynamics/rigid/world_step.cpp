@@ -11,11 +11,15 @@
 
 namespace isotact {
 
+using detail::compute_area;
 using detail::mass_of;
 using detail::PairState;
 using detail::WorldBody;
 
 namespace {
+
+// Of the depth beyond which points are held: shallower ones do not reach it in a step.
+constexpr double kHoldFrom = 0.5;
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
@@ -23,10 +27,6 @@ double seconds_since(Clock::time_point start) {
 }
 
 }  // namespace
-
-double detail::mass_of(const WorldBody& b) {
-  return b.is_dynamic() ? b.body.mass.mass : std::numeric_limits<double>::infinity();
-}
 
 const StepReport& World::step() {
   State& s = *state_;
@@ -59,7 +59,9 @@ bool World::State::advance() {
   find_pairs();
   report.seconds.broad = seconds_since(start);
   start = Clock::now();
+  const std::vector<double> kinetic = compute_kinetic();
   resolve_impacts();
+  if (report.impacts > 0) credit_impacts(kinetic);
   report.seconds.motion += seconds_since(start);
   if (find_flawed_body()) return false;
   find_contacts();
@@ -105,18 +107,6 @@ void World::State::apply_loads() {
   for (WorldBody& b : bodies) b.load = {};
 }
 
-// Springs that were entered within a step hold more than they took from the bodies. They may give
-// back enough of it to part them at the speed that gravity gives in a step, and no faster.
-double World::State::find_spare_energy(const PairState& pair) const {
-  const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
-  const Vec3& place = pair.push.place;
-  const Vec3 slip = moved(a.start, place - a.body.state.center).linear -
-                    moved(b.start, place - b.body.state.center).linear;
-  const double slow = length_sq(settings.gravity) * settings.step * settings.step;
-  const double room = 0.5 * std::min(mass_of(a), mass_of(b)) * (slow - length_sq(slip));
-  return std::max(0.0, std::min(pair.energy - pair.push.stored, room));
-}
-
 void detail::list_solver_bodies(std::vector<WorldBody>& bodies, double step, SolverBodies& r) {
   r.all.clear();
   r.held.clear();
@@ -151,7 +141,7 @@ void World::State::solve_velocities() {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
     pushes.push_back(pairs[k].push);
-    pushes.back().spare = find_spare_energy(pairs[k]);
+    pushes.back().most = pairs[k].stored + compute_spare_energy(pairs[k], pairs[k].push.taken - pairs[k].stored);
     pair_of.push_back(k);
   }
   std::vector<Twist> starts;
@@ -159,7 +149,12 @@ void World::State::solve_velocities() {
     for (const WorldBody& b : bodies) starts.push_back(b.start);
   const detail::VelocityReport solved =
       detail::solve_velocities({all, twists, pushes, joints, h, settings.threads, starts});
-  for (std::size_t i = 0; i < pushes.size(); ++i) pairs[pair_of[i]].push.stored = pushes[i].stored;
+  for (std::size_t i = 0; i < pushes.size(); ++i) {
+    PairState& pair = pairs[pair_of[i]];
+    pair.stored = std::max(pair.stored + pushes[i].taken - pair.push.taken, 0.0);
+    pair.push.taken = pushes[i].taken;
+    pair.push.pushed = pushes[i].pushed;
+  }
   energy_bound += std::abs(solved.joint_work);
   report.islands = solved.islands;
   report.largest_island = solved.largest;
@@ -185,20 +180,18 @@ void World::State::move_bodies() {
 
 }
 
-ContactMaterial World::State::material_of(const BodyPair& pair) const {
+ContactMaterial World::State::material_of(const BodyPair& pair, double carried) const {
   const auto given = materials.find(pair);
   if (given != materials.end()) return given->second;
   const WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
-  double area = std::numeric_limits<double>::infinity();
-  for (const WorldBody* w : {&a, &b})
-    if (w->area > 0) area = std::min(area, w->area);
   return pair_material({.a = a.settings.material,
                         .b = b.settings.material,
                         .mass_a = mass_of(a),
                         .mass_b = mass_of(b),
-                        .area = area,
+                        .area = compute_area(a, b),
                         .step = settings.step,
-                        .solve = settings.solve});
+                        .solve = settings.solve,
+                        .carried = carried});
 }
 
 namespace {
@@ -221,12 +214,15 @@ RoleImpulse compute_impulse(const RoleContext& c, const RoleInput& input,
   return shape.solid() ? with(shape.any_field()) : with(shape.brick_field());
 }
 
+constexpr double kFieldError = 0.05;  // Of a cell.
+
 struct RoleScratch {
   SweptResults swept{};
   ShellPath path{};
 };
 
-// J in the springs of bodies that overlap where they begin the step.
+// J in the springs of bodies that overlap at the start of the step by more than the error of the
+// field and of the sampling. Nobody gave the rest.
 double energy_at_start(const RoleContext& c) {
   const PointSphereTree& tree = c.shell.tree();
   BodyStep shell = c.shell.step, field = c.field.step;
@@ -238,15 +234,24 @@ double energy_at_start(const RoleContext& c) {
   std::vector<PointStick> sticks;
   const RoleInput input{tree, path, {}, {}, shell, field, c.settings.step, {}};
   const Shape& shape = *c.field.settings.shape;
-  return (shape.solid() ? compute_discrete_impulse(shape.any_field(), input, c.forces, sticks)
-                        : compute_discrete_impulse(shape.brick_field(), input, c.forces, sticks))
-      .energy;
+  const RoleImpulse found =
+      shape.solid() ? compute_discrete_impulse(shape.any_field(), input, c.forces, sticks)
+                    : compute_discrete_impulse(shape.brick_field(), input, c.forces, sticks);
+  const double error = kFieldError * c.field.cell();
+  if (!(found.depth > error)) return 0;
+  const double share = (found.depth - error) / found.depth;
+  return found.energy * share * share;
 }
 
 // Who put them into each other gave the energy of their springs.
 bool overlap_at_start(const SweptResults& swept) {
   return std::any_of(swept.intervals.begin(), swept.intervals.end(),
                      [](const SegmentInterval& i) { return !(i.enter > 0); });
+}
+
+void credit_overlap(PairState& pair, double energy) {
+  pair.push.taken += energy;
+  pair.stored += energy;
 }
 
 // Adds a piece of a step. Springs of a piece answer to displacements of the whole step.
@@ -279,7 +284,7 @@ std::optional<RoleImpulse> look_at_pieces(const RoleContext& c, PairState& pair,
     pair.work += swept.motions[0].work;
     pair.detection_seconds += seconds_since(start);
     start = Clock::now();
-    if (first && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
+    if (first && overlap_at_start(swept)) credit_overlap(pair, energy_at_start(c));
     first = false;
     RoleImpulse result;
     if (swept.hits.empty()) {
@@ -289,7 +294,8 @@ std::optional<RoleImpulse> look_at_pieces(const RoleContext& c, PairState& pair,
                          c.field.all->settings().path_tolerance * c.field.cell(), path);
       result = compute_impulse(c,
                                {tree, path, swept.hits, swept.intervals, piece.a, piece.b,
-                                piece.share * c.settings.step, pair.push.place},
+                                piece.share * c.settings.step, pair.push.place,
+                                kHoldFrom * pair.hold_depth},
                                pair.sticks[role]);
     }
     add_piece(result, piece.share, sum);
@@ -334,7 +340,7 @@ std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::siz
     return {};
   }
   start = Clock::now();
-  if (!pair.touched && overlap_at_start(swept)) pair.push.stored += energy_at_start(c);
+  if (!pair.touched && overlap_at_start(swept)) credit_overlap(pair, energy_at_start(c));
   if (c.settings.solve == ForceSolve::kStep) {
     const double lean = detail::adapt_to_step(c.forces, c.roles * find_touching(tree, swept),
                                               mass_of(c.shell, c.field), c.settings.step);
@@ -342,8 +348,15 @@ std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::siz
   }
   compute_shell_path(bent ? looked_at : motion, ball_of(tree),
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
-  const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
-                        c.shell.step, c.field.step, c.settings.step, pair.push.place};
+  const RoleInput input{tree,
+                        path,
+                        swept.hits,
+                        swept.intervals,
+                        c.shell.step,
+                        c.field.step,
+                        c.settings.step,
+                        pair.push.place,
+                        kHoldFrom * pair.hold_depth};
   std::optional<RoleImpulse> result = compute_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
   return result;
@@ -372,6 +385,7 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
   pair.energy += r.energy;
   pair.own.lost += r.lost;
   pair.area = std::max(pair.area, r.area);
+  for (const DeepPoint& p : r.deep) pair.deep.push_back({p.place, p.normal * sign, p.depth});
   if (r.depth > pair.depth) {
     pair.depth = r.depth;
     pair.contact = make_contact(r, sign > 0);
@@ -422,23 +436,25 @@ Twist twist_at(const WorldBody& b, const Vec3& place) {
 void World::State::look_at_pair(PairState& pair) const {
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
   const bool roles[2] = {a.has_points() && b.has_field(), b.has_points() && a.has_field()};
-  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .stored = pair.push.stored};
+  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
   // A contact is an impact or a force in a step.
   if (pair.impact) {
-    for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
+    for (std::vector<PointStick>& sticks : pair.sticks)
+      for (PointStick& s : sticks) s.drag = {};  // Its side stays.
     pair.touches = true;
-    pair.push.stored = 0;
+    pair.stored = 0;
     return;
   }
-  if (!pair.touched) pair.push.stored = 0;
+  pair.hold_depth = compute_hold_depth(pair.pair);
+  if (!pair.touched) pair.push.taken = pair.stored = 0;
   const auto note_free = [&] {
     pair.touches = false;
     if (settings.solve == ForceSolve::kStep)
       pair.own.response = {};
     else
-      pair.push.stored = std::min(pair.push.stored, energy_before);
+      pair.stored = std::min({pair.stored, pair.push.taken, energy_before});
   };
   const bool is_straight = settings.motion == MotionModel::kStraight;
   if (is_straight && detail::stays_clear(pair.clearance, a, b)) {
@@ -447,7 +463,7 @@ void World::State::look_at_pair(PairState& pair) const {
     return;
   }
   ForceSettings forces = settings.forces;
-  forces.material = material_of(pair.pair);
+  forces.material = material_of(pair.pair, pair.carried);
   // Both surfaces are sampled: each carries half.
   if (roles[0] && roles[1]) {
     forces.material.stiffness *= 0.5;
@@ -476,11 +492,12 @@ void World::State::look_at_pair(PairState& pair) const {
   // They give back what springs hold at most: those of the end, or those of the beginning, which
   // this step's impulse is still to give. Springs that bodies enter within a step have not taken
   // their energy from them yet.
-  pair.push.stored = std::min(pair.push.stored, std::max(pair.energy, energy_before));
+  pair.stored = std::min({pair.stored, pair.push.taken, std::max(pair.energy, energy_before)});
   if (settings.solve == ForceSolve::kImplicit) {
     const Vec3& place = pair.push.place;
     make_implicit(response, twist_at(a, place) - twist_at(b, place), mass_of(a, b), pair.push);
   }
+  hold_points(pair, pair.hold_depth);
 }
 
 void World::State::find_contacts() {
@@ -493,11 +510,12 @@ void World::State::find_contacts() {
         p.touches = p.touched;
         continue;
       }
+      note_load(p);
       if (!p.impact) p.impulse = p.angular_impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = 0;
       if (p.apart)
-        p.energy = p.push.stored = 0;
+        p.energy = p.stored = p.push.taken = 0;
       else
         look_at_pair(p);
     }
@@ -511,6 +529,8 @@ void World::State::list_contacts() {
     report.seconds.detection += p.detection_seconds;
     report.seconds.forces += p.force_seconds;
     report.points += p.points;
+    report.held += p.push.held_count;
+    if (p.points > 0) report.hold_depth = std::max(report.hold_depth, p.hold_depth);
     report.depth = std::max(report.depth, p.depth);
     for (const BodyId id : {p.pair.a, p.pair.b}) {
       // What a body that goes where it is told puts in. Impacts have added theirs.

@@ -122,7 +122,8 @@ void read_body(const JsonNode& node, const std::filesystem::path& folder, Scene&
 }
 
 SceneJoint read_joint(const JsonNode& node, const Scene& scene) {
-  node.expect_keys({"name", "kind", "a", "b", "place", "axis", "motor", "limits", "may_touch"});
+  node.expect_keys({"name", "kind", "a", "b", "place", "axis", "motor", "limits", "friction",
+                    "may_touch"});
   SceneJoint joint;
   read_if(node, "name", joint.name, [](const auto& n) { return n.name(); });
   joint.kind =
@@ -157,6 +158,10 @@ SceneJoint read_joint(const JsonNode& node, const Scene& scene) {
     joint.limits = JointLimits{limits->get("lower").number(within(most)),
                                limits->get("upper").number(within(most))};
     if (!(joint.limits->lower <= joint.limits->upper)) limits->fail("lower is above upper");
+  }
+  if (const auto friction = node.find("friction")) {
+    if (joint.kind == JointKind::kFixed) friction->fail("is not for a fixed joint");
+    joint.friction = friction->number({0, kMostForce});
   }
   read_if(node, "may_touch", joint.may_touch, [](const auto& n) { return n.boolean(); });
   return joint;

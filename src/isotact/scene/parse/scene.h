@@ -127,6 +127,7 @@ struct SceneJoint {
   Vec3 axis{1, 0, 0};        // Unit vector.
   std::optional<Motor> motor{};
   std::optional<JointLimits> limits{};
+  double friction = 0;  // N m, or N of sliders.
   bool may_touch = false;
 };
 

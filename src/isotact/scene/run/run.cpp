@@ -150,6 +150,7 @@ JointSettings settings_of(const Scene& scene, const SceneJoint& joint) {
           .b_from_joint = frames.b_from_joint,
           .motor = joint.motor,
           .limits = joint.limits,
+          .friction = joint.friction,
           .may_touch = joint.may_touch};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct JointRow {
   double least = -std::numeric_limits<double>::infinity();  // Bounds of the impulse.
   double most = std::numeric_limits<double>::infinity();
   bool is_motor = false;
+  // The search begins with this impulse, which is one of the bounds. None: it begins at a bound of
+  // 0, or else without bounds.
+  std::optional<double> first{};
+  double softness = 1e-9;  // Share of its own response that the row gives in by.
+  std::size_t contact = static_cast<std::size_t>(-1);  // Of a row that holds a contact: its index.
 };
 void add_joint_rows(const JointSettings& joint, const RigidBody& a, const RigidBody& b, double step,
                     std::vector<JointRow>& rows);

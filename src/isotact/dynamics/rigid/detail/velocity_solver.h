@@ -9,13 +9,18 @@
 // pull are removed, and removed ones that should push are added again, until none changes: Newton's
 // method for forces with a kink.
 //
+// Points that are deeper than a stated depth have equations that only push: their impulses belong
+// to the contact.
+//
 // Contacts give back no more energy than they took. Let P be the impulses of an island's contacts,
 // v its velocities before the loads of the step and v1 those after all of it. The work of P is P .
-// (v + v1) / 2, exactly, since kinetic energy is quadratic. If it exceeds what the contacts have
-// stored, all of them push less, by one factor. Momentum is conserved and joints hold for any
+// (v + v1) / 2, exactly, since kinetic energy is quadratic. If it exceeds what the contacts may
+// give, all of them push less, by one factor. Momentum is conserved and joints hold for any
 // factor, since velocities are linear in it.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,6 +30,14 @@
 #include "isotact/dynamics/model/spatial.h"
 
 namespace isotact::detail {
+
+// A point that got too deep for a penalty: its depth may grow by `allowed` at most, m/s, or has to
+// shrink if that is negative.
+struct HeldPoint {
+  Vec3 place{}, normal{};  // World frame; the unit normal pushes A.
+  double allowed = 0;
+};
+inline constexpr std::size_t kMaxHeldPoints = 4;
 
 // A contact between two bodies, about a position.
 struct ContactPush {
@@ -37,8 +50,11 @@ struct ContactPush {
   double normal = 0, found_normal = 0;
   Wrench normal_response{};
   SpatialMatrix slide{};
-  double stored = 0;  // J: taken from the bodies so far and not given back. Updated.
-  double spare = 0;   // J: what it may give beyond that, in this step.
+  double taken = 0;   // J: taken from the bodies so far and not given back. Updated.
+  double most = 0;    // J: work that it may do in this step. At most `taken`.
+  double pushed = 0;  // N s: size of the impulse. Result.
+  std::array<HeldPoint, kMaxHeldPoints> held{};
+  std::uint32_t held_count = 0;
   // Velocities are those that this share of the step's impulses leads to; pushes and responses are
   // given as this share, too. 1: the velocities of the end.
   double share = 1;
@@ -56,7 +72,7 @@ struct VelocityProblem {
   double step;
   Threads threads;
   // Twists of all bodies before the loads of the step, about their centres. If given, the work of
-  // contacts is limited to what they have stored and may spare.
+  // contacts is limited to what they may give (ContactPush::most).
   std::span<const Twist> starts{};
 };
 

@@ -90,6 +90,8 @@ struct PairState {
   Vec3 impulse{};                                   // N s on A, in the current step.
   Vec3 angular_impulse{};  // N m s on A about the world's origin, in the current step.
   ContactPush push{};      // For the next step.
+  double stored = 0;       // J: the part of push.taken that springs hold.
+  double carried = 0;      // N/m^3: stiffness that bears the load within the stated depth.
   bool touches = false, touched = false;  // In this step, in the one before.
   Contact contact{};                      // The deepest, or the last known one.
   bool apart = false;                     // Their boxes have separated.
@@ -99,6 +101,8 @@ struct PairState {
   bool impact = false;
   OwnForce own{};
   SweptWork work{};
+  double hold_depth = 0;
+  std::vector<DeepPoint> deep{};  // Points to hold, until some are chosen.
   double detection_seconds = 0, force_seconds = 0;
   // Memory of the points of each in the field of the other. No result depends on it.
   std::array<SweptScratch, 2> memory{};
@@ -132,7 +136,8 @@ struct World::State {
   bool advance();
   bool advance_by_own_forces();  // The same for ForceSolve::kStep (step_forces.cpp).
   void apply_loads();            // Changes momenta.
-  double find_spare_energy(const detail::PairState& pair) const;
+  // `held`: J that a contact may give at most, if its bodies are slow.
+  double compute_spare_energy(const detail::PairState& pair, double held) const;
   void solve_velocities();  // By contacts and joints.
   void move_bodies();       // Changes poses; `step` of each has the motion.
   void find_pairs();        // Pairs that may touch.
@@ -142,6 +147,9 @@ struct World::State {
   void resolve_impacts();
   template <typename Use>
   void with_impacts(Use&& use);
+  std::vector<double> compute_kinetic() const;  // J, of each body.
+  // What impacts took from bodies belongs to their contacts: `kinetic` is that before them.
+  void credit_impacts(const std::vector<double>& kinetic);
   void find_contacts();  // Also computes the impulses of the next step.
   void list_contacts();
   bool find_flawed_body();
@@ -163,7 +171,11 @@ struct World::State {
   void look_at_pair(detail::PairState& pair) const;
   class StepForces;
   static void keep_if_ended(detail::PairState& pair, std::vector<detail::PairState>& next);
-  ContactMaterial material_of(const BodyPair& pair) const;
+  void note_load(detail::PairState& pair) const;  // Of the last step.
+  // Metres. A constraint holds points that are deeper.
+  double compute_hold_depth(const BodyPair& pair) const;
+  void hold_points(detail::PairState& pair, double depth) const;  // In the next step.
+  ContactMaterial material_of(const BodyPair& pair, double carried = 0) const;
   Energies energies() const;
 };
 
@@ -181,6 +193,12 @@ bool stays_clear(const Clearance& clearance, const WorldBody& a, const WorldBody
 // Notes the clearance of a pair that its traces in this step have found without contact.
 void note_clearance(PairState& pair, const WorldBody& a, const WorldBody& b, bool points_of_a,
                     bool points_of_b);
+// Throw Error for numbers out of range, and for joints of bodies that are not there.
+void check_material(const ContactMaterial& material);
+void check_joint(const JointSettings& joint, std::size_t bodies);
+
+double compute_area(const WorldBody& a, const WorldBody& b);      // m^2 of the smaller surface.
+double compute_diagonal(const WorldBody& a, const WorldBody& b);  // Metres, of the smaller body.
 
 // From its start (step.motion.from, step.center_from) to its current pose.
 void finish_body_step(WorldBody& body, double step);
