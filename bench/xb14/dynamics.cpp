@@ -1,5 +1,5 @@
-// Worlds of bodies: XB14's Table 4, its stability experiment and its choices, a nut on its bolt, and a pile that
-// grows. One thread. Motions are checked in the run: a wrong one is exit code 1.
+// Worlds of bodies: XB14's Table 4, its stability experiment and its choices, a nut on its bolt,
+// and a pile that grows. One thread. Motions are checked in the run: a wrong one is exit code 1.
 #include <string_view>
 
 #include "dynamics_report.h"
@@ -11,12 +11,10 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"table4", bench_table4},
-                           {"stability", bench_stability},
-                           {"choices", bench_choices},
-                           {"nut", bench_nut},
-                           {"patches", bench_patches},
-                           {"pile", bench_pile}};
+constexpr Part kParts[] = {{"table4", bench_table4},   {"stability", bench_stability},
+                           {"free", bench_free},       {"models", bench_models},
+                           {"choices", bench_choices}, {"nut", bench_nut},
+                           {"patches", bench_patches}, {"pile", bench_pile}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("smaller fields, fewer frames, steps and bodies");

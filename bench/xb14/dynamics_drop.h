@@ -20,8 +20,6 @@ const char* name(Method method);
 // The largest value up to which a test holds: up a ladder from `least` to the first failure, then
 // halving to 2 in 100. 0: not even the least.
 double compute_largest(double least, double most, const std::function<bool(double)>& holds);
-// A part of the stability experiment (dynamics_free.cpp).
-void bench_free_drops(const Options& options, Report& report, Json& json);
 
 struct Spring {
   double stiffness = 0;  // N/m^3

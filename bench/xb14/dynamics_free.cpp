@@ -83,7 +83,8 @@ double find_free_limit(FreeDrop drop) {
 
 }  // namespace
 
-void bench_free_drops(const Options& options, Report& report, Json& json) {
+void bench_free(const Options& options, Report& report) {
+  Json json;
   Table table = report.table(
       {.id = "free",
        .title = "Drops of one dimension: the largest step",
@@ -120,6 +121,7 @@ void bench_free_drops(const Options& options, Report& report, Json& json) {
   if (!options.quick)
     report.check(most > 1.62, "drops are not bound by what bounds a held contact",
                  fmt::format("{:.2f}", most));
+  report.json["free"] = json["free"];
 }
 
 }  // namespace isotact::bench

@@ -51,6 +51,8 @@ WorldSettings make_paper_world(double step, ContactRule contact, ForceLaw law);
 // The parts, each a table.
 void bench_table4(const Options& options, Report& report);
 void bench_stability(const Options& options, Report& report);
+void bench_free(const Options& options, Report& report);    // drops of one dimension
+void bench_models(const Options& options, Report& report);  // the paper's, on their twins
 void bench_choices(const Options& options, Report& report);
 void bench_nut(const Options& options, Report& report);
 void bench_patches(const Options& options, Report& report);

@@ -312,8 +312,7 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
   if (!options.output.empty())
     draw_figure6(falls.body, {.stiffness = kStiffness, .damping_ratio = kDamping}, limits[0].step,
                  limits[1].step, options.output / "figure6.png");
-  report.check(of[0].steps > 1,
-               "continuous contact bears a larger step than discrete contact");
+  report.check(of[0].steps > 1, "continuous contact bears a larger step than discrete contact");
   report.check(of[1].steps > 2.2,
                "continuous contact bears a step 2.2 times that of lagged contact");
   report.check(of[2].steps > 3, "implicit steps are three times as large as discrete ones");
@@ -362,7 +361,7 @@ void bench_implicit(const Options& options, const Falls& falls, Report& report, 
 }
 
 // The paper's own models: the bunny and the bowl on their twins.
-void bench_models(const Options& options, Report& report, Json& json) {
+void run_models(const Options& options, Report& report, Json& json) {
   Table table =
       report.table({.id = "models",
                     .title = "Drops onto a fixed twin and the ground, by model",
@@ -404,7 +403,6 @@ void bench_stability(const Options& options, Report& report) {
   report.note("XB14's fourth experiment; docs/stability.md says how it is done.");
   Json json;
   bench_held(options, report, json);
-  bench_free_drops(options, report, json);
   json["drops"] = Json::array();
   const Falls falls{make_blob_body(777), options.quick ? 1 : 5};
   const Limits limits = bench_drops(options, falls, false, ForceLaw::kPaper, report, json);
@@ -414,8 +412,13 @@ void bench_stability(const Options& options, Report& report) {
     bench_figures(options, falls, limits, report, json);
   }
   bench_implicit(options, falls, report, json);
-  bench_models(options, report, json);
   report.json["stability"] = json;
+}
+
+void bench_models(const Options& options, Report& report) {
+  Json json;
+  run_models(options, report, json);
+  report.json["models"] = json["models"];
 }
 
 }  // namespace isotact::bench
