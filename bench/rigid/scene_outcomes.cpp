@@ -315,15 +315,20 @@ Outcome judge_within(const SceneRun& run, double radius, double floor) {
 Outcome judge_tray(const SceneRun& run) { return judge_within(run, 0.3, 0); }
 Outcome judge_drop(const SceneRun& run) { return judge_within(run, 1, 0); }
 Outcome judge_hills(const SceneRun& run) { return judge_within(run, 2, -1); }
-// The plate hangs at x = 0 to start with and is hit from the left.
+// The plate hangs at x = 0 to start with and is hit from the left. Later it swings over the bullet,
+// which lies on the ground: only a way through the plate counts.
 Outcome judge_bullet(const SceneRun& run) {
   bool passed = false;
+  Vec3 from{-1, 0, 0};
   for (const ReplayFrame& frame : run.replay().frames) {
-    const Vec3 in_plate = transform_point(inverse(frame.poses[2]), frame.poses[3].translation);
-    passed =
-        passed || (in_plate.x > 0.002 && std::abs(in_plate.y) < 0.2 && std::abs(in_plate.z) < 0.15);
+    const Vec3 to = transform_point(inverse(frame.poses[2]), frame.poses[3].translation);
+    if (from.x < 0 && to.x >= 0) {
+      const Vec3 at = from + (to - from) * (from.x / (from.x - to.x));
+      passed = passed || (std::abs(at.y) < 0.2 && std::abs(at.z) < 0.15);
+    }
+    from = to;
   }
-  return {!passed, passed ? "behind the plate" : "before the plate"};
+  return {!passed, passed ? "through the plate" : "before the plate"};
 }
 
 // ---- sharp bodies ----
