@@ -213,17 +213,20 @@ void confirm_contact(const detail::CollidePair& pair, CollideResult& result) {
   result.lower_bound = deep.lower_bound;
 }
 
-// What points have measured is no bound of the surfaces.
+// What points have measured is no bound of the surfaces. How deep bodies overlap would take a
+// search of its own.
 void set_exact_distance(const detail::CollidePair& pair, const CollideRequest& request,
                         CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   result.lower_bound = -std::numeric_limits<double>::infinity();
   if (!request.want_distance) return;
-  const DistanceResult found = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
+  const DistanceResult found =
+      detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
   result.has_distance = true;
+  result.most_distance = found.upper_bound;
+  if (found.touching || (found.contained && found.distance <= 0)) return;
   result.distance = found.distance;
   result.lower_bound = result.least_distance = found.lower_bound;
-  result.most_distance = found.upper_bound;
 }
 
 // Mode::kAny.
@@ -294,8 +297,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
       detail::collide_by_points(pair, request, s);
   }
   if (exact) {
-    confirm_contact(pair, s.result);
     set_exact_distance(pair, request, s.result);
+    confirm_contact(pair, s.result);
   }
   return s.result;
 }
