@@ -12,10 +12,14 @@
 //   * A ball that holds the piece, cut by a plane so that all triangles in the ball are below: the
 //     part above is convex and holds no triangle, so it is on one side. If that is the outside, the
 //     part of the piece above is done.
+//   * A piece that no triangle of the other surface crosses is on one side, however near they are:
+//     that settles parts which fit each other closely.
+// Balls and planes trim the area of a triangle and may keep its length: a needle could be trimmed
+// without end. So a side is halved after some trims. A piece as short as the rounding of points is
+// not split again, and its bound counts in the search's. Hence the search ends.
 #include "isotact/queries/detail/exact_depth.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -53,7 +57,8 @@ class DeepestSearch {
         by_field_(has_sided_field(other.shape)),
         closed_(is_closed(other.shape)),
         sides_(other.shape),
-        caps_(other_, sides_, fine_, 0x1p21 * slack_) {
+        caps_(other_, sides_, fine_, 0x1p21 * slack_),
+        clear_(other_, fine_, 0x1p21 * slack_) {
     // At least twice the slack, so that it ends.
     tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
     relative_ = settings.relative_tolerance;
@@ -82,20 +87,21 @@ class DeepestSearch {
 
   Deepest run() {
     begin_by_field();
-    open(Piece{});
+    Piece root;
+    open(root);
     while (!heap_.empty() && can_improve(heap_.front().bound)) {
       if (max_tests_ > 0 && best_.tests >= max_tests_) {
         best_.gave_up = true;
-        best_.bound = heap_.front().bound;
+        best_.bound = std::max(heap_.front().bound, least_bound_);
         return best_;
       }
       std::pop_heap(heap_.begin(), heap_.end());
-      const Piece piece = pieces_[heap_.back().piece];
+      Piece piece = pieces_[heap_.back().piece];
       free_.push_back(heap_.back().piece);
       heap_.pop_back();
       open(piece);
     }
-    best_.bound = enough();
+    best_.bound = std::max(enough(), least_bound_);
     return best_;
   }
 
@@ -105,10 +111,13 @@ class DeepestSearch {
     Vec3 corner[3]{};  // of a triangle
     std::uint32_t child = 0;
     bool is_triangle = false, is_clipped = false;
+    std::uint8_t trims = 0;  // since its longest side was halved
     Known known = Known::kUnknown;
     std::uint8_t near_count = 0;
     std::uint8_t outer = 0;              // a corner that is outside, ...
     double reach = 0;                    // ... and how far from it all is: 0 if there is none
+    Vec3 probe{};                        // a point of it, ...
+    double probe_free = 0;               // ... and no triangle of the other surface is nearer
     std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
     Game game{};                         // distances of the corners from them, ...
     bool is_fresh = true;                // ... unless these are yet to be computed
@@ -214,7 +223,7 @@ class DeepestSearch {
     return by_field_ && shape_.any_field().distance_bounds(c).lower > radius;
   }
 
-  void open(const Piece& piece) {
+  void open(Piece& piece) {
     if (piece.is_triangle)
       split(piece);
     else if ((piece.child & kBlockBit) == 0)
@@ -333,15 +342,27 @@ class DeepestSearch {
     return !can_improve(most + slack_) || clip(piece);
   }
 
-  void split(const Piece& piece) {
+  void split(Piece& piece) {
     double longest_sq = 0;
     for (std::size_t k = 0; k < 3; ++k)
       longest_sq = std::max(longest_sq, length_sq(piece.corner[(k + 1) % 3] - piece.corner[k]));
-    const bool is_known = piece.known == Known::kInside;
+    if (longest_sq <= 0.25 * slack_ * slack_) {
+      least_bound_ = std::max(least_bound_, piece.bound);
+      return;
+    }
+    if (piece.known == Known::kUnknown && piece.probe_free > 0 &&
+        clear_.is_clear({piece.corner[0], piece.corner[1], piece.corner[2]}, piece.near,
+                        piece.near_count)) {
+      if (!sides_.is_inside(piece.probe, piece.probe_free)) return;
+      piece.known = Known::kInside;
+    }
     constexpr double kMuch = 0.4;
-    if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
+    constexpr std::uint8_t kMostTrims = 4;
+    if (piece.trims == kMostTrims)
+      halve(piece);
+    else if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
       cut_corner(piece);
-    else if (is_known || piece.is_clipped || !clip(piece))
+    else if (piece.known == Known::kInside || piece.is_clipped || !clip(piece))
       halve(piece);
   }
 
@@ -352,6 +373,7 @@ class DeepestSearch {
     const double to_a = length(a - v), to_b = length(b - v);
     Piece piece = parent;
     piece.is_clipped = false;
+    ++piece.trims;
     piece.is_fresh = true;
     piece.reach = 0;
     const auto push_corners = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
@@ -433,6 +455,7 @@ class DeepestSearch {
     for (std::size_t k = 2; k < count; ++k) {
       Piece piece = parent;
       piece.is_clipped = piece.is_fresh = true;
+      ++piece.trims;
       piece.corner[0] = kept[0];
       piece.corner[1] = kept[k - 1];
       piece.corner[2] = kept[k];
@@ -456,6 +479,7 @@ class DeepestSearch {
     for (std::size_t replaced : {longest, (longest + 1) % 3}) {
       Piece piece = parent;
       piece.is_clipped = false;
+      piece.trims = 0;
       piece.corner[replaced] = middle;
       std::copy_n(of_middle, parent.near_count, piece.game.value[replaced]);
       bound_triangle(piece);
@@ -510,10 +534,12 @@ class DeepestSearch {
       for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - x));
       const double radius = std::sqrt(radius_sq) + slack_;
       const bool is_apart = nearest.distance > radius;
+      piece.probe = x;
+      piece.probe_free = std::max(0.0, nearest.distance - slack_);
       const bool improves = nearest.distance > best_.depth;
       bool is_inside = piece.known == Known::kInside;
       if (piece.known == Known::kUnknown && (is_apart || improves)) {
-        is_inside = sides_.is_inside(x, std::max(0.0, nearest.distance - slack_));
+        is_inside = sides_.is_inside(x, piece.probe_free);
         if (is_apart) piece.known = is_inside ? Known::kInside : Known::kOutside;
       }
       if (piece.known == Known::kOutside) return;
@@ -522,7 +548,7 @@ class DeepestSearch {
         for (std::uint8_t k = 0; k < 3; ++k)
           if (result.weight[k] == 1) {
             piece.outer = k;
-            piece.reach = std::max(0.0, nearest.distance - slack_);
+            piece.reach = piece.probe_free;
           }
       if (is_inside && improves) set_best(nearest, x);
       const double least = std::min(bound, nearest.distance + radius);
@@ -557,11 +583,13 @@ class DeepestSearch {
   Pose other_from_surface_;
   PlacedSurface surface_;
   double tolerance_, slack_, fine_, relative_ = 0;
+  double least_bound_ = 0;  // metres; of pieces that are too short to be split
   bool by_field_;  // Its field tells sides wherever its bounds are of one sign.
   bool closed_;    // The other body: whoever leaves it crosses a triangle.
   std::uint64_t max_tests_ = 0;
   SideScratch sides_;
   CapSearch caps_;
+  ClearSearch clear_;
   Deepest best_{};
   struct Scratch {
     std::vector<Piece> pieces{};
