@@ -140,7 +140,7 @@ class DeepestSearch {
   bool can_improve(double bound) const { return bound > enough(); }
 
   Near distance_from(const Vec3& x, std::uint32_t triangle) const {
-    const Vec3 point = find_near_point(x, corners_of(other_, triangle));
+    const Vec3 point = find_near_point(x, detail::corners_of(other_, triangle));
     return {triangle, length(point - x), point};
   }
 
@@ -327,6 +327,7 @@ class DeepestSearch {
       piece.is_triangle = piece.is_fresh = true;
       for (int k = 0; k < 3; ++k) piece.corner[k] = surface_.corner_at(block, lane, k);
       if (is_far_from_box(piece)) continue;
+      piece.probe = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
       if (piece.known != Known::kUnknown || !could_clip(piece)) {
         bound_triangle(piece);
         push(piece);
@@ -339,7 +340,7 @@ class DeepestSearch {
     double most = 0;
     for (const Vec3& v : piece.corner)
       most = std::max(most, distance_from(v, piece.near[0]).distance);
-    return !can_improve(most + slack_) || clip(piece);
+    return !can_improve(most + slack_) || is_flush(piece) || clip(piece);
   }
 
   void split(Piece& piece) {
@@ -351,71 +352,69 @@ class DeepestSearch {
       return;
     }
     if (piece.known == Known::kUnknown && piece.probe_free > 0 &&
-        clear_.is_clear({piece.corner[0], piece.corner[1], piece.corner[2]}, piece.near,
-                        piece.near_count)) {
+        clear_.is_clear(corners_of(piece), piece.near, piece.near_count)) {
       if (!sides_.is_inside(piece.probe, piece.probe_free)) return;
       piece.known = Known::kInside;
     }
+    if (is_flush(piece)) return;
     constexpr double kMuch = 0.4;
     constexpr std::uint8_t kMostTrims = 4;
     if (piece.trims == kMostTrims)
       halve(piece);
     else if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
-      cut_corner(piece);
+      push_parts(piece, cut_corner(corners_of(piece), piece.outer, piece.reach), false);
     else if (piece.known == Known::kInside || piece.is_clipped || !clip(piece))
       halve(piece);
   }
 
-  // Leaves out the triangle at the outer corner: it lies in a ball that is outside.
-  void cut_corner(const Piece& parent) {
-    const Vec3 &v = parent.corner[parent.outer], &a = parent.corner[(parent.outer + 1) % 3],
-               &b = parent.corner[(parent.outer + 2) % 3];
-    const double to_a = length(a - v), to_b = length(b - v);
-    Piece piece = parent;
-    piece.is_clipped = false;
-    ++piece.trims;
-    piece.is_fresh = true;
-    piece.reach = 0;
-    const auto push_corners = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
-      piece.corner[0] = p;
-      piece.corner[1] = q;
-      piece.corner[2] = r;
-      Piece part = piece;
-      bound_triangle(part);
-      push(part);
-    };
-    const bool has_a = to_a > parent.reach, has_b = to_b > parent.reach;
-    const Vec3 on_a = has_a ? v + (a - v) * (parent.reach / to_a) : a;
-    const Vec3 on_b = has_b ? v + (b - v) * (parent.reach / to_b) : b;
-    if (has_a) push_corners(on_a, a, b);
-    if (has_b) push_corners(on_a, b, on_b);
+  static Corners corners_of(const Piece& piece) {
+    return {piece.corner[0], piece.corner[1], piece.corner[2]};
   }
 
-  // Whether no point of the piece is much below a plane above which all is outside. Bodies that
-  // touch without overlapping would otherwise be cut to dust around the place. As for boxes, the
-  // line from a point of the piece up to the plane stays in the ball and leaves the body. Planes
-  // along the other surface, along the piece, and between both are tried.
-  bool is_flush(const Piece& piece, const Vec3& c, double radius) {
-    if (!closed_) return false;
-    const Corners other = corners_of(other_, piece.near[0]);
-    const Vec3 theirs = unit_normal_of(other);
-    Vec3 mine = -unit_normal_of({piece.corner[0], piece.corner[1], piece.corner[2]});
-    if (dot(mine, theirs) < 0) mine = -mine;
-    const Vec3 between = mine + theirs;
-    const double length_between = length(between);
-    if (!(length_between > 1)) return false;  // they do not face each other
-    for (const Vec3& up : {theirs, mine, between * (1 / length_between)}) {
-      double lowest = std::numeric_limits<double>::infinity();
-      for (const Vec3& v : piece.corner) lowest = std::min(lowest, dot(up, v - c));
-      const double limit = enough() + lowest - 2 * fine_;
-      bool is_open = false;
-      Cap cap;
-      if (dot(up, other[0] - c) <= limit + radius &&
-          caps_.find_along(c, std::numbers::sqrt2 * radius, up, limit, cap, is_open) &&
-          std::abs(cap.height) <= radius)
-        return true;
+  void push_parts(const Piece& parent, const TriangleParts& parts, bool is_clipped) {
+    for (std::size_t i = 0; i < parts.count; ++i) {
+      Piece piece = parent;
+      piece.is_clipped = is_clipped;
+      piece.is_fresh = true;
+      ++piece.trims;
+      piece.reach = 0;
+      std::copy(parts.part[i].begin(), parts.part[i].end(), piece.corner);
+      bound_triangle(piece);
+      push(piece);
     }
-    return false;
+  }
+
+  // Whether the piece, moved out of the other body by what is enough, is clear of it and outside.
+  // The line from a point of the piece that is inside then meets the other surface, so that no
+  // point is deeper. Bodies that touch without overlapping would else be cut to dust around the
+  // place. An open body may end in mid-air on that line: points so near to its end are not searched
+  // for. Directions are tried away from the other surface's nearest point, across that surface,
+  // across the piece on both sides, and between both surfaces if they face each other.
+  bool is_flush(const Piece& piece) {
+    const Near near = distance_from(piece.probe, piece.near[piece.near_count - 1]);
+    const bool is_inside = piece.known == Known::kInside;
+    const Vec3 away = (piece.probe - near.point) * ((is_inside ? -1 : 1) / near.distance);
+    if (near.distance > fine_ && moves_out(piece, away)) return true;
+    const Vec3 theirs = unit_normal_of(detail::corners_of(other_, piece.near[0])),
+               mine = unit_normal_of(corners_of(piece));
+    const double cosine = dot(mine, theirs);
+    if (moves_out(piece, theirs)) return true;
+    if (is_inside) return false;
+    if (cosine < 1 - 1e-12 && moves_out(piece, mine)) return true;
+    if (cosine > 1e-12 - 1 && moves_out(piece, -mine)) return true;
+    return cosine < -0.5 && cosine > 1e-12 - 1 && moves_out(piece, normalized(theirs - mine));
+  }
+
+  bool moves_out(const Piece& piece, const Vec3& up) {
+    const Vec3 by = up * (enough() - 2 * fine_);
+    const Corners moved{piece.corner[0] + by, piece.corner[1] + by, piece.corner[2] + by};
+    if (!clear_.is_clear(moved, piece.near, piece.near_count)) return false;
+    Vec3 x = (moved[0] + moved[1] + moved[2]) * (1.0 / 3);
+    // The side of a point further out is known sooner.
+    const Vec3 further = x + up * length(x - moved[0]);
+    if (clear_.is_clear({x, further, further}, nullptr, 0)) x = further;
+    const double free = find_nearest(x, distance_from(x, piece.near[0])).distance - slack_;
+    return free > 0 && !sides_.is_inside(x, free);
   }
 
   // Pushes the part of the piece below a plane above which all is outside. False if there is no
@@ -425,7 +424,6 @@ class DeepestSearch {
     const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
     double radius_sq = 0;
     for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - c));
-    if (is_flush(piece, c, std::sqrt(radius_sq) + slack_)) return true;
     // A good part of the piece must be above.
     const auto limit_along = [&](const Vec3& up) {
       double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
@@ -439,29 +437,8 @@ class DeepestSearch {
     if (!caps_.find(c, std::sqrt(radius_sq) + slack_, piece.near[0], limit_along, cap))
       return false;
     const Vec3 on_plane = c + cap.up * cap.height;
-    push_below(piece, on_plane, cap.up);
+    push_parts(piece, cut_below(corners_of(piece), on_plane, cap.up), true);
     return true;
-  }
-
-  void push_below(const Piece& parent, const Vec3& on_plane, const Vec3& up) {
-    Vec3 kept[4];
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3 &from = parent.corner[k], &to = parent.corner[(k + 1) % 3];
-      const double start = dot(up, from - on_plane), end = dot(up, to - on_plane);
-      if (start <= 0) kept[count++] = from;
-      if ((start <= 0) != (end <= 0)) kept[count++] = from + (to - from) * (start / (start - end));
-    }
-    for (std::size_t k = 2; k < count; ++k) {
-      Piece piece = parent;
-      piece.is_clipped = piece.is_fresh = true;
-      ++piece.trims;
-      piece.corner[0] = kept[0];
-      piece.corner[1] = kept[k - 1];
-      piece.corner[2] = kept[k];
-      bound_triangle(piece);
-      push(piece);
-    }
   }
 
   void halve(const Piece& parent) {
@@ -584,8 +561,8 @@ class DeepestSearch {
   PlacedSurface surface_;
   double tolerance_, slack_, fine_, relative_ = 0;
   double least_bound_ = 0;  // metres; of pieces that are too short to be split
-  bool by_field_;  // Its field tells sides wherever its bounds are of one sign.
-  bool closed_;    // The other body: whoever leaves it crosses a triangle.
+  bool by_field_;           // Its field tells sides wherever its bounds are of one sign.
+  bool closed_;             // The other body: whoever leaves it crosses a triangle.
   std::uint64_t max_tests_ = 0;
   SideScratch sides_;
   CapSearch caps_;

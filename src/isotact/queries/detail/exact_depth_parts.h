@@ -151,6 +151,40 @@ inline Vec3 find_near_point(const Vec3& p, const Corners& t) {
   return sum > 0 ? a + ab * (vb / sum) + ac * (vc / sum) : a;
 }
 
+struct TriangleParts {
+  Corners part[2]{};
+  std::size_t count = 0;
+};
+
+// The rest of a triangle without the triangle at a corner, in the ball of radius `reach` there.
+inline TriangleParts cut_corner(const Corners& t, std::size_t corner, double reach) {
+  const Vec3 &v = t[corner], &a = t[(corner + 1) % 3], &b = t[(corner + 2) % 3];
+  const double to_a = length(a - v), to_b = length(b - v);
+  const bool has_a = to_a > reach, has_b = to_b > reach;
+  const Vec3 on_a = has_a ? v + (a - v) * (reach / to_a) : a;
+  const Vec3 on_b = has_b ? v + (b - v) * (reach / to_b) : b;
+  TriangleParts parts;
+  if (has_a) parts.part[parts.count++] = {on_a, a, b};
+  if (has_b) parts.part[parts.count++] = {on_a, b, on_b};
+  return parts;
+}
+
+// The part of a triangle below a plane.
+inline TriangleParts cut_below(const Corners& t, const Vec3& on_plane, const Vec3& up) {
+  Vec3 kept[4];
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Vec3 &from = t[k], &to = t[(k + 1) % 3];
+    const double start = dot(up, from - on_plane), end = dot(up, to - on_plane);
+    if (start <= 0) kept[count++] = from;
+    if ((start <= 0) != (end <= 0)) kept[count++] = from + (to - from) * (start / (start - end));
+  }
+  TriangleParts parts;
+  for (std::size_t k = 2; k < count; ++k)
+    parts.part[parts.count++] = {kept[0], kept[k - 1], kept[k]};
+  return parts;
+}
+
 // ---- sides --------------------------------------------------------------------------------------
 
 // Which points are inside of a body, by balls that no triangle enters.
