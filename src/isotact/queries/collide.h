@@ -152,8 +152,9 @@ struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
   // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
   // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
-  // is the deepest point. With kAny it is a point at which two triangles cross, with depth 0 and
-  // the normal of B's triangle. Or it is a point of a part that is inside of the other body.
+  // is where triangles touch, or a point deep in the overlap if one is found at once; with
+  // want_distance it is the deepest point. kAny: it is where two triangles cross, with depth 0 and
+  // the normal of B's triangle, or a point of a part that is inside of the other body.
   bool exact = false;
   // If `exact` and if there is contact: whether the surfaces share a point, or a part of one body
   // is inside of the other and they do not. Both are false if they are only as near as the margin.
