@@ -15,8 +15,7 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/mesh/predicates.h"
 #include "isotact/geometry/mesh/triangle.h"
-
-#include "mdl06/exact_segment.h"
+#include "isotact/queries/segments/segment.h"
 
 namespace isotact::bench {
 namespace {

@@ -113,8 +113,8 @@ class Accountant {
     for (int k = 0; k <= kProbeSteps; ++k) {
       const Vec3 p = from_ + by_ * (s.begin.time + (s.end.time - s.begin.time) * k / kProbeSteps);
       // The side of the point takes longest to find: one test suffices.
-      const double d =
-          k == kProbeSteps / 2 ? tracer_.field().value(p) : tracer_.field().sample(p, known).distance;
+      const double d = k == kProbeSteps / 2 ? tracer_.field().value(p)
+                                            : tracer_.field().sample(p, known).distance;
       const Interval bounds = field_.distance_bounds(p);
       account_.largest_distance = std::max(account_.largest_distance, std::abs(d));
       explained = explained && std::abs(d) <= near_error + slack_ && bounds.lower - slack_ <= d &&

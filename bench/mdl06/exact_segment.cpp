@@ -81,11 +81,4 @@ void ExactSegmentTracer::trace(const Segment& segment, ExactCrossings& result) c
   }
 }
 
-double covering_margin(const BrickField& field, double slack) {
-  const BrickFieldHeader& h = field.header();
-  const Vec3 sides = extent(field.bounds());
-  const double rounding = 0x1p-20 * std::max({sides.x, sides.y, sides.z}) * field.lipschitz();
-  return static_cast<double>(h.near_error) - static_cast<double>(h.shell_offset) + slack + rounding;
-}
-
 }  // namespace isotact

@@ -93,15 +93,4 @@ void account_for_differences(const BrickField& field, const ExactSegmentTracer& 
                              const Segment& segment, const ExactCrossings& exact,
                              std::span<const SegmentInterval> intervals, CrossingAccount& account);
 
-// Returns the margin at which no segment is missed that comes within `slack` metres of the body
-// (for a signed field). For a shell, the distance is to the triangles themselves; it needs
-// shell_offset at most the band, and the isosurface in the box. Queries that must not return a
-// false "no" use this margin. They may return a "yes" too early by up to twice near_error, the
-// slack and rounding.
-//
-// Proof: there, the distance less shell_offset is at most slack - shell_offset, and the field's
-// value exceeds it by at most near_error. A tracer rounds positions to floats of cells in a handful
-// of operations, each to 2^-24 of the box's longest side, and values likewise. 2^-20 covers them.
-double covering_margin(const BrickField& field, double slack = 0);
-
 }  // namespace isotact

@@ -9,8 +9,7 @@
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/mesh/triangle.h"
-
-#include "mdl06/exact_segment.h"
+#include "isotact/queries/segments/segment.h"
 
 namespace isotact {
 namespace {

@@ -26,7 +26,7 @@ enum class Method : std::uint8_t {
   kSwept,              // points move along their paths through the field (XB14)
 };
 
-// Whether fields or triangles decide.
+// Whether fields or triangles decide. (FieldSettings::accuracy is a length, for building fields.)
 enum class Accuracy : std::uint8_t {
   kBest,   // kExact if both shapes keep their triangles or are simple solids, else kField
   kField,  // fields and points: microseconds, with an error of about a cell

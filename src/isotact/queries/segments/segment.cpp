@@ -332,4 +332,11 @@ void SegmentTracer::trace_in_pieces(std::span<const Segment> segments,
   for (const SegmentWork& tally : tallies) results.work += tally;
 }
 
+double covering_margin(const BrickField& field, double slack) {
+  const BrickFieldHeader& h = field.header();
+  const Vec3 sides = extent(field.bounds());
+  const double rounding = 0x1p-20 * std::max({sides.x, sides.y, sides.z}) * field.lipschitz();
+  return static_cast<double>(h.near_error) - static_cast<double>(h.shell_offset) + slack + rounding;
+}
+
 }  // namespace isotact
