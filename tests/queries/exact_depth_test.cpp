@@ -124,7 +124,7 @@ TEST(ExactDepth, PegsThatFitABore) {
     ASSERT_TRUE(r.exact);
     ASSERT_EQ(r.status, DistanceStatus::kDone) << r.lower_bound << ' ' << r.upper_bound;
     ASSERT_TRUE(r.lower_bound <= r.distance && r.distance <= r.upper_bound);
-    most_tests = std::max(most_tests, r.tests);
+    most_tests = std::max(most_tests, r.work.tests);
     const double size = 1.2;  // of both, and their way from the origin
     if (is_aligned && shift == 0 && i % 2 != 0) {
       // The peg's edges are as deep as it is wider, or its walls are apart.
