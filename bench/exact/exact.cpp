@@ -15,7 +15,6 @@ struct Part {
 constexpr Part kParts[] = {{"distance", bench_distance},
                            {"threshold", bench_threshold},
                            {"depth", bench_depth},
-                           {"collide", bench_collide},
                            {"any", bench_any},
                            {"truth", bench_truth},
                            {"motion", bench_motion},

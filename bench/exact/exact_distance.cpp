@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "isotact/geometry/bvh/winding.h"
-#include "isotact/queries/collide.h"
 #include "isotact/queries/distance.h"
 
 #include "exact_report.h"
@@ -216,62 +215,6 @@ void bench_threshold(const Options& options, Report& report) {
     tell(table, fmt::format("{}", kGaps[i]), by_gap[i]);
     report.json["threshold"].push_back(to_json(fmt::format("{}", kGaps[i]), by_gap[i]));
   }
-}
-
-// All contacts, with exact verdicts and with those of the field.
-void bench_collide(const Options& options, Report& report) {
-  const std::vector<PairGroup> groups = make_timed_groups(options.quick);
-  Table table = report.table({.id = "exact-collide",
-                              .title = "Exact verdicts with all contacts, beside the field's",
-                              .columns = {{"bodies", Of::kKey},
-                                          {"pose", Of::kKey},
-                                          {"poses", Of::kKey},
-                                          {"field p50", Of::kOurs, "us"},
-                                          {"exact p50", Of::kOurs, "us"},
-                                          {"exact p99", Of::kOurs, "us"},
-                                          {"p50 of the ratio", Of::kOurs, "times"},
-                                          {"ratio of sums", Of::kOurs, "times"}}});
-  struct Place {
-    const char* name;
-    double gap;  // of the bodies' size; negative: they overlap
-  };
-  int wrong = 0;
-  for (const PairGroup& group : groups) {
-    Random random(35);
-    for (const BodyPair& pair : group.pairs) warm(pair);
-    for (const auto& [name, gap] :
-         {Place{"apart", 0.2}, {"near", 0.005}, {"grazing", -0.0005}, {"deep", -0.03}}) {
-      std::vector<double> by_field, exact, ratios;
-      double field_sum = 0, exact_sum = 0;
-      for (int i = 0; i < pose_count(options) / 4; ++i) {
-        const BodyPair& pair = group.pairs[static_cast<std::size_t>(i) % group.pairs.size()];
-        const double metres = std::abs(gap) * size_of(pair);
-        const Pose pose =
-            gap > 0 ? place_at_gap(pair, metres, random) : place_overlapping(pair, metres, random);
-        CollideScratch scratch;
-        CollideStatus status{};
-        const auto time = [&](Accuracy accuracy) {
-          return least_time(5, [&] {
-            status = collide(pair.first->shape, {}, pair.second->shape, pose,
-                             {.accuracy = accuracy}, scratch)
-                         .status;
-          });
-        };
-        by_field.push_back(time(Accuracy::kField));
-        exact.push_back(time(Accuracy::kExact));
-        ratios.push_back(exact.back() / by_field.back());
-        field_sum += by_field.back();
-        exact_sum += exact.back();
-        if (gap > 0 && status != CollideStatus::kFree) ++wrong;
-      }
-      table.row({group.name, name, exact.size(), quantile(by_field, 0.5), quantile(exact, 0.5),
-                 quantile(exact, 0.99), quantile(ratios, 0.5), exact_sum / field_sum});
-      report.aim(exact_sum <= 1.5 * field_sum,
-                 fmt::format("{}, {}: exact verdicts take at most 1.5 times the field's",
-                             group.name, name));
-    }
-  }
-  report.check(wrong == 0, "bodies that are apart are free");
 }
 
 void bench_depth(const Options& options, Report& report) {

@@ -12,7 +12,6 @@ struct Options : RunOptions {
 
 void bench_distance(const Options& options, Report& report);
 void bench_threshold(const Options& options, Report& report);
-void bench_collide(const Options& options, Report& report);
 void bench_depth(const Options& options, Report& report);
 void bench_any(const Options& options, Report& report);
 void bench_truth(const Options& options, Report& report);
