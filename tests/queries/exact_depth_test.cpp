@@ -1,7 +1,9 @@
-// Depths of parts that fit each other: a peg in a bore, with an overlap or a gap all round.
+// Depths of parts that fit each other: a peg in a bore, with an overlap or a gap all round. Flat
+// parts over a plane.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -9,6 +11,8 @@
 
 #include "isotact/base/random.h"
 #include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/collide.h"
 #include "isotact/queries/distance.h"
 #include "isotact/queries/shape.h"
 
@@ -148,6 +152,68 @@ TEST(ExactDepth, PegsThatFitABore) {
   EXPECT_GT(overlapping, cases / 4);
   EXPECT_GT(apart, cases / 12);
   EXPECT_LT(most_tests, 100'000U);
+}
+
+// A contact that no point found needs no deepest point, but a distance does.
+TEST(ExactDepth, ContactsThatPointsMissed) {
+  const Shape ball = fit_shape_of(make_sphere({.frequency = 8}));
+  Random random(test_seed(43));
+  int unsampled = 0;
+  const int cases = test_cases(unless_slow(200, 20));
+  for (int i = 0; i < cases; ++i) {
+    SCOPED_TRACE(i);
+    const Pose of_a = random_pose(random, 0.3);
+    Pose of_b{random.rotation(), of_a.translation};
+    const Vec3 along = random.unit_vector();
+    of_b.translation += along * 5;
+    const DistanceResult apart = distance(ball, of_a, ball, of_b);
+    // Until they touch, along the line between the nearest points, and a little further.
+    const Vec3 nearer = normalized(apart.contact.point_on_a - apart.contact.point_on_b);
+    of_b.translation += nearer * (apart.distance + 2e-3 * random.uniform() - 2e-4);
+    const CollideResult r = collide(ball, of_a, ball, of_b, {});
+    ASSERT_TRUE(r.exact);
+    const DistanceResult truth = distance(ball, of_a, ball, of_b);
+    ASSERT_EQ(r.status == CollideStatus::kContact, truth.touching);
+    if (!truth.touching || r.touching_points > 0) continue;
+    ++unsampled;
+    const Contact& c = r.contacts.at(0);
+    ASSERT_TRUE(c.depth >= 0 && c.depth <= -truth.lower_bound);
+    ASSERT_EQ(r.distance, -c.depth);
+    ASSERT_NEAR(length(c.point_on_a - c.point_on_b), c.depth, 1e-6);
+    const CollideResult deep = collide(ball, of_a, ball, of_b, {.want_distance = true});
+    ASSERT_EQ(deep.distance, truth.distance);
+    ASSERT_EQ(deep.contacts.at(0).depth, -truth.distance);
+  }
+  EXPECT_GT(unsampled, cases / 20);
+}
+
+// All corners of a flat face were once read, as they are of equal height.
+TEST(ExactDepth, FlatPartsOverAPlane) {
+  const Shape ground = Shape::from_analytic(PlaneField{});
+  Random random(test_seed(42));
+  for (const char* name : {"gear", "box", "nut", "bowl"}) {
+    const TriangleMesh mesh = make_shape(name);
+    const Shape body = fit_shape_of(mesh);
+    for (int i = 0; i < test_cases(unless_slow(100, 10)); ++i) {
+      SCOPED_TRACE(name);
+      Pose pose = random_pose(random, 0.1);
+      const bool is_flat = i % 2 == 0;
+      if (is_flat) pose.rotation = rotation_about({0, 1, 0}, 6 * random.uniform());
+      double lowest = std::numeric_limits<double>::infinity();
+      for (const Vec3f& p : mesh.positions)
+        lowest = std::min(lowest, transform_point(pose, to_double(p)).y);
+      const DistanceResult r = distance(body, pose, ground, {});
+      ASSERT_TRUE(r.exact);
+      ASSERT_NEAR(r.distance, lowest, 1e-12);
+      ASSERT_TRUE(r.lower_bound <= lowest && r.lower_bound > lowest - 1e-12);
+      ASSERT_NEAR(r.contact.point_on_a.y, lowest, 1e-12);
+      if (is_flat) {
+        ASSERT_LT(r.tests, 30U);
+      }
+      const CollideResult any = collide(body, pose, ground, {}, {.mode = Mode::kAny});
+      ASSERT_EQ(any.status == CollideStatus::kContact, r.touching);
+    }
+  }
 }
 
 }  // namespace
