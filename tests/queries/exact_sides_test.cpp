@@ -94,15 +94,13 @@ std::vector<SidedCase> sided_cases() {
   const TriangleMesh pair = joined(cube, moved(make_sphere({.frequency = 4}), {1.2, 0, 0}));
   TriangleMesh half = pair;
   reverse(half, cube.triangles.size());
-  // Overlapping parts of which one faces inwards; its first triangle is outside of the other one.
-  const TriangleMesh beside = moved(cube, {0.6, 0.1, 0.05});
-  TriangleMesh inward_cube = cube;
-  reverse(inward_cube);
-  const TriangleMesh crossing = joined(cube, beside), half_crossing = joined(inward_cube, beside);
+  const TriangleMesh crossing = joined(cube, moved(cube, {0.6, 0.1, 0.05}));
+  TriangleMesh inward_crossing = crossing;
+  reverse(inward_crossing);
   return {{"torus", torus, torus},
           {"torus, inward", inward, torus},
           {"two bodies, one inward", half, pair},
-          {"two bodies that overlap, one inward", half_crossing, crossing},
+          {"two bodies that overlap, inward", inward_crossing, crossing},
           {"cavity", with_cavity, with_cavity},
           {"cavity, all inside out", turned_cavity, with_cavity},
           {"nested, solid", hollow, hollow},

@@ -299,7 +299,8 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   }
   // From a point inside, the line along the normal leaves the other body within the overlap.
   const double size = a.body.size + b.body.size;
-  const bool is_flush = across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
+  const bool is_flush =
+      wants_depth && across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
   if (radii > 0) {
     // The nearest points are the deepest until the core of one body enters the other one.
     const double least_radius = std::min(a.body.radius, b.body.radius);
@@ -312,7 +313,7 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
     else if (is_deep)
       set_round_depth(result, a, b, found, request);
     if (request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
-  } else if (wants_depth && is_flush) {
+  } else if (is_flush) {
     result.distance = result.upper_bound = 0;
     result.lower_bound =
         -std::max(0.0, across.overlap) - 0x1p-44 * (size + length(on_a) + length(on_b));
