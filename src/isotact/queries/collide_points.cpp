@@ -204,14 +204,19 @@ ChosenRoles choose_roles(const Shape& a, const Shape& b, const CollideRequest& r
 
 }  // namespace
 
-// A point is at least `band` away, or its value is off by no more than near_error. Beyond the band
-// no value is off by more than `most`, so that none has the other sign if that is less than the
-// band.
+// Coarse cells without a brick are at least `band` away from the surface. So are their nodes, of
+// the sign of the cell, and values between them: no point there is on the other side than its value
+// says, or has a value nearer to zero. All other values are off by no more than near_error. Further
+// away, values are off by far_error, or by sparse_error from sparse_error_from() on.
 double bound_by_value(const BrickFieldHeader& h, double least) {
-  const double near = static_cast<double>(h.near_error), band = static_cast<double>(h.band);
-  const double most = static_cast<double>(std::max({h.near_error, h.far_error, h.sparse_error}));
-  if (least >= 0 && most < band) return std::max(std::min(least - near, band), least - most);
-  return least - (-least + most < band ? near : most);
+  const double near = static_cast<double>(h.near_error), band = static_cast<double>(h.band),
+               far = static_cast<double>(std::max(h.near_error, h.far_error)),
+               sparse = static_cast<double>(h.sparse_error), sparse_from = sparse_error_from(h);
+  if (h.plain == 0 || h.shell_offset != 0) return least - std::max(far, sparse);
+  if (least < 0) return least - (-least + near < band ? near : std::max(far, sparse));
+  const double of_far =
+      least < sparse_from ? std::min(least - far, sparse_from - sparse) : least - sparse;
+  return std::max(std::min(least - near, band), of_far);
 }
 
 Contact make_contact(const PointContact& c, const Pose& world_from_field) {
