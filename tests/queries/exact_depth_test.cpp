@@ -208,7 +208,7 @@ TEST(ExactDepth, FlatPartsOverAPlane) {
       ASSERT_TRUE(r.lower_bound <= lowest && r.lower_bound > lowest - 1e-12);
       ASSERT_NEAR(r.contact.point_on_a.y, lowest, 1e-12);
       if (is_flat) {
-        ASSERT_LT(r.tests, 30U);
+        ASSERT_LT(r.work.tests, 30U);
       }
       const CollideResult any = collide(body, pose, ground, {}, {.mode = Mode::kAny});
       ASSERT_EQ(any.status == CollideStatus::kContact, r.touching);
