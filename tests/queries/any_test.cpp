@@ -148,7 +148,8 @@ TEST(CollideAny, ByTheFieldIsTheStatusOfAllPoints) {
     const Shape& other = on_ground ? ground : b.shape;
     const Pose of_b = on_ground ? Pose{} : of_a * place_near(a, b, random);
     CollideRequest request{.accuracy = Accuracy::kField,
-                           .margin = i % 4 == 0 ? 0.02 * (random.uniform() - 0.5) : 0};
+                           .margin = i % 4 == 0 ? 0.02 * (random.uniform() - 0.5) : 0,
+                           .only_points = true};
     if (i % 7 == 0) request.roles = Roles::kPointsOfA;
     const CollideResult& all = collide(a.shape, of_a, other, of_b, request, all_scratch);
     request.mode = Mode::kAny;
@@ -319,7 +320,8 @@ TEST(CollideBatch, IsThatOfSingleCallsForAnyThreads) {
     for (const CollideRequest& request :
          {CollideRequest{.mode = Mode::kAny},
           CollideRequest{.accuracy = Accuracy::kField, .mode = Mode::kAny},
-          CollideRequest{.accuracy = Accuracy::kField, .want_distance = true}}) {
+          CollideRequest{
+              .accuracy = Accuracy::kField, .want_distance = true, .only_points = true}}) {
       std::vector<CollideRow> first;
       for (const int threads : {1, 2, 7}) {
         BatchScratch scratch;

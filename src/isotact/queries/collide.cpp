@@ -175,55 +175,60 @@ void set_kind(const detail::CollidePair& pair, const Contact& witness,
   result.touching = !result.contained && witness.depth >= 0;
 }
 
-// The bodies' own triangles decide first: nothing else is asked for if they are free.
-bool is_free_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
-                          detail::TouchScratch& memory, CollideResult& result) {
+// Bodies whose triangles are free: nothing else is asked for.
+void set_free(const detail::CollidePair& pair, const CollideRequest& request,
+              CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
-  if (const auto touch = find_exact_touch(pair, request.margin, memory)) {
-    set_kind(pair, *touch, memory, result);
-    return false;
-  }
   result.exact = true;
   result.first_contact.assign(1, 0);
   result.level = kMaxShellLevels;
   result.has_force = request.want_force;
   result.has_distance = request.want_distance;
-  if (!request.want_distance) return true;
+  if (!request.want_distance) return;
   const DistanceResult apart =
       detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
   result.distance = apart.distance;
   result.lower_bound = result.least_distance = apart.lower_bound;
   result.most_distance = apart.upper_bound;
-  return true;
 }
 
-// Bodies that touch, whatever points have found.
-void confirm_contact(const detail::CollidePair& pair, CollideResult& result) {
+// Bodies that touch, whatever points have found. `touch` is where.
+void confirm_contact(const detail::CollidePair& pair, const CollideRequest& request,
+                     const Contact& touch, CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   result.exact = true;
   result.blind_depth = 0;
   result.status = CollideStatus::kContact;
   if (!result.contacts.empty()) return;
-  // An overlap so small that no sample is in it.
-  const DistanceResult deep = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
-  result.contacts.push_back(deep.contact);
+  // An overlap so small that no sample is in it. Only a distance needs its deepest point.
   result.first_contact.assign({0, 1});
   result.has_distance = true;
+  if (!request.want_distance) {
+    result.contacts.push_back(detail::guess_contact(a, world_from_a, b, world_from_b, touch));
+    result.distance = -result.contacts[0].depth;
+    result.lower_bound = std::min(result.lower_bound, result.distance);
+    return;
+  }
+  const DistanceResult deep = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
+  result.contacts.push_back(deep.contact);
   result.distance = deep.distance;
   result.lower_bound = deep.lower_bound;
 }
 
-// What points have measured is no bound of the surfaces.
+// What points have measured is no bound of the surfaces. How deep bodies overlap would take a
+// search of its own.
 void set_exact_distance(const detail::CollidePair& pair, const CollideRequest& request,
                         CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   result.lower_bound = -std::numeric_limits<double>::infinity();
   if (!request.want_distance) return;
-  const DistanceResult found = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
+  const DistanceResult found =
+      detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
   result.has_distance = true;
+  result.most_distance = found.upper_bound;
+  if (found.touching || (found.contained && found.distance <= 0)) return;
   result.distance = found.distance;
   result.lower_bound = result.least_distance = found.lower_bound;
-  result.most_distance = found.upper_bound;
 }
 
 // Mode::kAny.
@@ -276,7 +281,10 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     find_any(pair, request, exact, s);
     return s.result;
   }
-  if (exact && is_free_by_triangles(pair, request, s.touch, s.result)) {
+  std::optional<Contact> touch;
+  if (exact) touch = find_exact_touch(pair, request.margin, s.touch);
+  if (exact && !touch) {
+    set_free(pair, request, s.result);
     detail::reserve_points(pair, request, s);  // so that later calls do not allocate
     return s.result;
   }
@@ -293,10 +301,10 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     default:
       detail::collide_by_points(pair, request, s);
   }
-  if (exact) {
-    confirm_contact(pair, s.result);
-    set_exact_distance(pair, request, s.result);
-  }
+  if (!touch) return s.result;
+  set_kind(pair, *touch, s.touch, s.result);
+  set_exact_distance(pair, request, s.result);
+  confirm_contact(pair, request, *touch, s.result);
   return s.result;
 }
 

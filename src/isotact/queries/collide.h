@@ -99,7 +99,7 @@ struct CollideRequest {
   double max_microseconds = 0;
   // kPoints: finds the distance of bodies that are apart. Outside of a field's box it is a lower
   // bound (field.h); distance() is better there, and takes longer. For exact verdicts it is that
-  // of distance(), in contact as well.
+  // of distance(), unless bodies overlap.
   bool want_distance = false;
   bool want_force = false;  // kPoints; see CollideResult::has_force
   // kField: kFree and kContact are verdicts about the points alone, as in Mode::kAny. Loops of
@@ -152,8 +152,9 @@ struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
   // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
   // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
-  // is the deepest point. With kAny it is a point at which two triangles cross, with depth 0 and
-  // the normal of B's triangle. Or it is a point of a part that is inside of the other body.
+  // is where triangles touch, or a point deep in the overlap if one is found at once; with
+  // want_distance it is the deepest point. kAny: it is where two triangles cross, with depth 0 and
+  // the normal of B's triangle, or a point of a part that is inside of the other body.
   bool exact = false;
   // If `exact` and if there is contact: whether the surfaces share a point, or a part of one body
   // is inside of the other and they do not. Both are false if they are only as near as the margin.
@@ -168,9 +169,10 @@ struct CollideResult {
   std::uint64_t touching_points = 0;         // particles or pixels, for methods without points
   // Whether `distance` is known: bodies that touch, or a distance that was asked for.
   bool has_distance = false;
-  // Metres: the least distance found, negative if they overlap; infinite if it is not known. It is
-  // that of the triangles if `exact` and if it was asked for, and lower_bound then bounds it. Else
-  // no point of either shell has less than lower_bound. Minus infinity if nothing is known.
+  // Metres: the least distance found, negative if they overlap; infinite if it is not known. If
+  // `exact`, lower_bound is that of the triangles' distance, and so is `distance` if bodies that do
+  // not overlap were asked for it. Else no point of either shell has less than lower_bound. Minus
+  // infinity if nothing is known.
   double distance = 0, lower_bound = 0;
   // Whether force, torque and area are known: asked for, by a method that computes them.
   bool has_force = false;

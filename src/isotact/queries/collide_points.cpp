@@ -204,14 +204,19 @@ ChosenRoles choose_roles(const Shape& a, const Shape& b, const CollideRequest& r
 
 }  // namespace
 
-// A point is at least `band` away, or its value is off by no more than near_error. Beyond the band
-// no value is off by more than `most`, so that none has the other sign if that is less than the
-// band.
+// Coarse cells without a brick are at least `band` away from the surface. So are their nodes, of
+// the sign of the cell, and values between them: no point there is on the other side than its value
+// says, or has a value nearer to zero. All other values are off by no more than near_error. Further
+// away, values are off by far_error, or by sparse_error from sparse_error_from() on.
 double bound_by_value(const BrickFieldHeader& h, double least) {
-  const double near = static_cast<double>(h.near_error), band = static_cast<double>(h.band);
-  const double most = static_cast<double>(std::max({h.near_error, h.far_error, h.sparse_error}));
-  if (least >= 0 && most < band) return std::max(std::min(least - near, band), least - most);
-  return least - (-least + most < band ? near : most);
+  const double near = static_cast<double>(h.near_error), band = static_cast<double>(h.band),
+               far = static_cast<double>(std::max(h.near_error, h.far_error)),
+               sparse = static_cast<double>(h.sparse_error), sparse_from = sparse_error_from(h);
+  if (h.plain == 0 || h.shell_offset != 0) return least - std::max(far, sparse);
+  if (least < 0) return least - (-least + near < band ? near : std::max(far, sparse));
+  const double of_far =
+      least < sparse_from ? std::min(least - far, sparse_from - sparse) : least - sparse;
+  return std::max(std::min(least - near, band), of_far);
 }
 
 Contact make_contact(const PointContact& c, const Pose& world_from_field) {
@@ -290,12 +295,55 @@ void reserve_points(const CollidePair& pair, const CollideRequest& request,
   if (chosen.b_in_a) reserve(state.roles[1], pair.b, pair.a);
 }
 
+namespace {
+
+// Whether no point of either shell is so near to the other body that the surfaces may touch. A
+// search that ends at the first such point takes far less time than one for the nearest point.
+bool are_surely_apart(const CollidePair& pair, const CollideRequest& request,
+                      const ChosenRoles& chosen, CollideScratch::State& state) {
+  const auto are_apart = [&](CollideRole& kept, const Shape& points, const Shape& field,
+                             const Pose& field_from_shell) {
+    const PointSphereTree& tree = points.points();
+    const bool is_grid = !field.solid();
+    const double needed =
+        request.margin + tree.covering_radius() +
+        (is_grid ? static_cast<double>(field.brick_field().header().near_error) : 0.0);
+    // A target per power of two serves all partners.
+    double margin = field.cell();
+    while (margin < needed * (1 + 1e-6)) margin *= 2;
+    if (is_grid && bound_by_value(field.brick_field().header(), margin) - tree.covering_radius() <=
+                       request.margin)
+      return false;
+    const std::shared_ptr<const ShellTarget> target = field.shell_target(margin);
+    const ShellResult found =
+        find_hits(tree, *target, {field_from_shell}, {.margin = margin, .any = true}, kept.shell);
+    state.result.work.spheres += found.work.spheres;
+    state.result.work.points += found.work.points;
+    return found.deepest == kNoHit;
+  };
+  const Pose b_from_a = inverse(pair.world_from_b) * pair.world_from_a;
+  return (!chosen.a_in_b || are_apart(state.roles[0], pair.a, pair.b, b_from_a)) &&
+         (!chosen.b_in_a || are_apart(state.roles[1], pair.b, pair.a, inverse(b_from_a)));
+}
+
+}  // namespace
+
 void collide_by_points(const CollidePair& pair, const CollideRequest& request,
                        CollideScratch::State& state) {
   const Clock::time_point start = Clock::now();
   const auto& [a, world_from_a, b, world_from_b] = pair;
-  const auto [a_in_b, b_in_a] = choose_roles(a, b, request);
+  const ChosenRoles chosen = choose_roles(a, b, request);
+  const auto [a_in_b, b_in_a] = chosen;
   CollideResult& result = state.result;
+  if (wants_proof(request) && !request.want_distance && request.margin >= 0 &&
+      are_surely_apart(pair, request, chosen, state)) {
+    reserve_points(pair, request, state);  // so that later calls do not allocate
+    result.level = kMaxShellLevels;
+    result.least_distance = request.margin;
+    result.first_contact.push_back(0);
+    result.has_force = request.want_force;
+    return;
+  }
   result.distance = result.lower_bound = kUnknownDistance;
   result.level = kMaxShellLevels;
 

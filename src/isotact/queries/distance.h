@@ -72,8 +72,8 @@ struct DistanceResult {
   // deepest point of either surface).
   double distance = 0;
   // Metres: the distance of the bodies is between these. For kField the bodies are those that the
-  // fields describe, and `distance`, the least value at a point, may be outside of its bounds. With
-  // one role, lower_bound is that of the sampled surface, which may enclose the other body.
+  // fields describe. With one role, lower_bound is that of the sampled surface, which may enclose
+  // the other body.
   double lower_bound = 0, upper_bound = 0;
   // kExact. The surfaces share a point; or they do not, and a part of one body lies inside of the
   // other. A mesh is open if some edge is not used as often in one direction as in the other.

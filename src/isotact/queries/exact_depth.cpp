@@ -12,10 +12,14 @@
 //   * A ball that holds the piece, cut by a plane so that all triangles in the ball are below: the
 //     part above is convex and holds no triangle, so it is on one side. If that is the outside, the
 //     part of the piece above is done.
+//   * A piece that no triangle of the other surface crosses is on one side, however near they are:
+//     that settles parts which fit each other closely.
+// Balls and planes trim the area of a triangle and may keep its length: a needle could be trimmed
+// without end. So a side is halved after some trims. A piece as short as the rounding of points is
+// not split again, and its bound counts in the search's. Hence the search ends.
 #include "isotact/queries/detail/exact_depth.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -53,7 +57,8 @@ class DeepestSearch {
         by_field_(has_sided_field(other.shape)),
         closed_(is_closed(other.shape)),
         sides_(other.shape),
-        caps_(other_, sides_, fine_, 0x1p21 * slack_) {
+        caps_(other_, sides_, fine_, 0x1p21 * slack_),
+        clear_(other_, fine_, 0x1p21 * slack_) {
     // At least twice the slack, so that it ends.
     tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
     relative_ = settings.relative_tolerance;
@@ -82,20 +87,21 @@ class DeepestSearch {
 
   Deepest run() {
     begin_by_field();
-    open(Piece{});
+    Piece root;
+    open(root);
     while (!heap_.empty() && can_improve(heap_.front().bound)) {
       if (max_tests_ > 0 && best_.tests >= max_tests_) {
         best_.gave_up = true;
-        best_.bound = heap_.front().bound;
+        best_.bound = std::max(heap_.front().bound, least_bound_);
         return best_;
       }
       std::pop_heap(heap_.begin(), heap_.end());
-      const Piece piece = pieces_[heap_.back().piece];
+      Piece piece = pieces_[heap_.back().piece];
       free_.push_back(heap_.back().piece);
       heap_.pop_back();
       open(piece);
     }
-    best_.bound = enough();
+    best_.bound = std::max(enough(), least_bound_);
     return best_;
   }
 
@@ -105,10 +111,13 @@ class DeepestSearch {
     Vec3 corner[3]{};  // of a triangle
     std::uint32_t child = 0;
     bool is_triangle = false, is_clipped = false;
+    std::uint8_t trims = 0;  // since its longest side was halved
     Known known = Known::kUnknown;
     std::uint8_t near_count = 0;
     std::uint8_t outer = 0;              // a corner that is outside, ...
     double reach = 0;                    // ... and how far from it all is: 0 if there is none
+    Vec3 probe{};                        // a point of it, ...
+    double probe_free = 0;               // ... and no triangle of the other surface is nearer
     std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
     Game game{};                         // distances of the corners from them, ...
     bool is_fresh = true;                // ... unless these are yet to be computed
@@ -131,7 +140,7 @@ class DeepestSearch {
   bool can_improve(double bound) const { return bound > enough(); }
 
   Near distance_from(const Vec3& x, std::uint32_t triangle) const {
-    const Vec3 point = find_near_point(x, corners_of(other_, triangle));
+    const Vec3 point = find_near_point(x, detail::corners_of(other_, triangle));
     return {triangle, length(point - x), point};
   }
 
@@ -214,7 +223,7 @@ class DeepestSearch {
     return by_field_ && shape_.any_field().distance_bounds(c).lower > radius;
   }
 
-  void open(const Piece& piece) {
+  void open(Piece& piece) {
     if (piece.is_triangle)
       split(piece);
     else if ((piece.child & kBlockBit) == 0)
@@ -318,6 +327,7 @@ class DeepestSearch {
       piece.is_triangle = piece.is_fresh = true;
       for (int k = 0; k < 3; ++k) piece.corner[k] = surface_.corner_at(block, lane, k);
       if (is_far_from_box(piece)) continue;
+      piece.probe = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
       if (piece.known != Known::kUnknown || !could_clip(piece)) {
         bound_triangle(piece);
         push(piece);
@@ -330,70 +340,81 @@ class DeepestSearch {
     double most = 0;
     for (const Vec3& v : piece.corner)
       most = std::max(most, distance_from(v, piece.near[0]).distance);
-    return !can_improve(most + slack_) || clip(piece);
+    return !can_improve(most + slack_) || is_flush(piece) || clip(piece);
   }
 
-  void split(const Piece& piece) {
+  void split(Piece& piece) {
     double longest_sq = 0;
     for (std::size_t k = 0; k < 3; ++k)
       longest_sq = std::max(longest_sq, length_sq(piece.corner[(k + 1) % 3] - piece.corner[k]));
-    const bool is_known = piece.known == Known::kInside;
+    if (longest_sq <= 0.25 * slack_ * slack_) {
+      least_bound_ = std::max(least_bound_, piece.bound);
+      return;
+    }
+    if (piece.known == Known::kUnknown && piece.probe_free > 0 &&
+        clear_.is_clear(corners_of(piece), piece.near, piece.near_count)) {
+      if (!sides_.is_inside(piece.probe, piece.probe_free)) return;
+      piece.known = Known::kInside;
+    }
+    if (is_flush(piece)) return;
     constexpr double kMuch = 0.4;
-    if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
-      cut_corner(piece);
-    else if (is_known || piece.is_clipped || !clip(piece))
+    constexpr std::uint8_t kMostTrims = 4;
+    if (piece.trims == kMostTrims)
+      halve(piece);
+    else if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
+      push_parts(piece, cut_corner(corners_of(piece), piece.outer, piece.reach), false);
+    else if (piece.known == Known::kInside || piece.is_clipped || !clip(piece))
       halve(piece);
   }
 
-  // Leaves out the triangle at the outer corner: it lies in a ball that is outside.
-  void cut_corner(const Piece& parent) {
-    const Vec3 &v = parent.corner[parent.outer], &a = parent.corner[(parent.outer + 1) % 3],
-               &b = parent.corner[(parent.outer + 2) % 3];
-    const double to_a = length(a - v), to_b = length(b - v);
-    Piece piece = parent;
-    piece.is_clipped = false;
-    piece.is_fresh = true;
-    piece.reach = 0;
-    const auto push_corners = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
-      piece.corner[0] = p;
-      piece.corner[1] = q;
-      piece.corner[2] = r;
-      Piece part = piece;
-      bound_triangle(part);
-      push(part);
-    };
-    const bool has_a = to_a > parent.reach, has_b = to_b > parent.reach;
-    const Vec3 on_a = has_a ? v + (a - v) * (parent.reach / to_a) : a;
-    const Vec3 on_b = has_b ? v + (b - v) * (parent.reach / to_b) : b;
-    if (has_a) push_corners(on_a, a, b);
-    if (has_b) push_corners(on_a, b, on_b);
+  static Corners corners_of(const Piece& piece) {
+    return {piece.corner[0], piece.corner[1], piece.corner[2]};
   }
 
-  // Whether no point of the piece is much below a plane above which all is outside. Bodies that
-  // touch without overlapping would otherwise be cut to dust around the place. As for boxes, the
-  // line from a point of the piece up to the plane stays in the ball and leaves the body. Planes
-  // along the other surface, along the piece, and between both are tried.
-  bool is_flush(const Piece& piece, const Vec3& c, double radius) {
-    if (!closed_) return false;
-    const Corners other = corners_of(other_, piece.near[0]);
-    const Vec3 theirs = unit_normal_of(other);
-    Vec3 mine = -unit_normal_of({piece.corner[0], piece.corner[1], piece.corner[2]});
-    if (dot(mine, theirs) < 0) mine = -mine;
-    const Vec3 between = mine + theirs;
-    const double length_between = length(between);
-    if (!(length_between > 1)) return false;  // they do not face each other
-    for (const Vec3& up : {theirs, mine, between * (1 / length_between)}) {
-      double lowest = std::numeric_limits<double>::infinity();
-      for (const Vec3& v : piece.corner) lowest = std::min(lowest, dot(up, v - c));
-      const double limit = enough() + lowest - 2 * fine_;
-      bool is_open = false;
-      Cap cap;
-      if (dot(up, other[0] - c) <= limit + radius &&
-          caps_.find_along(c, std::numbers::sqrt2 * radius, up, limit, cap, is_open) &&
-          std::abs(cap.height) <= radius)
-        return true;
+  void push_parts(const Piece& parent, const TriangleParts& parts, bool is_clipped) {
+    for (std::size_t i = 0; i < parts.count; ++i) {
+      Piece piece = parent;
+      piece.is_clipped = is_clipped;
+      piece.is_fresh = true;
+      ++piece.trims;
+      piece.reach = 0;
+      std::copy(parts.part[i].begin(), parts.part[i].end(), piece.corner);
+      bound_triangle(piece);
+      push(piece);
     }
-    return false;
+  }
+
+  // Whether the piece, moved out of the other body by what is enough, is clear of it and outside.
+  // The line from a point of the piece that is inside then meets the other surface, so that no
+  // point is deeper. Bodies that touch without overlapping would else be cut to dust around the
+  // place. An open body may end in mid-air on that line: points so near to its end are not searched
+  // for. Directions are tried away from the other surface's nearest point, across that surface,
+  // across the piece on both sides, and between both surfaces if they face each other.
+  bool is_flush(const Piece& piece) {
+    const Near near = distance_from(piece.probe, piece.near[piece.near_count - 1]);
+    const bool is_inside = piece.known == Known::kInside;
+    const Vec3 away = (piece.probe - near.point) * ((is_inside ? -1 : 1) / near.distance);
+    if (near.distance > fine_ && moves_out(piece, away)) return true;
+    const Vec3 theirs = unit_normal_of(detail::corners_of(other_, piece.near[0])),
+               mine = unit_normal_of(corners_of(piece));
+    const double cosine = dot(mine, theirs);
+    if (moves_out(piece, theirs)) return true;
+    if (is_inside) return false;
+    if (cosine < 1 - 1e-12 && moves_out(piece, mine)) return true;
+    if (cosine > 1e-12 - 1 && moves_out(piece, -mine)) return true;
+    return cosine < -0.5 && cosine > 1e-12 - 1 && moves_out(piece, normalized(theirs - mine));
+  }
+
+  bool moves_out(const Piece& piece, const Vec3& up) {
+    const Vec3 by = up * (enough() - 2 * fine_);
+    const Corners moved{piece.corner[0] + by, piece.corner[1] + by, piece.corner[2] + by};
+    if (!clear_.is_clear(moved, piece.near, piece.near_count)) return false;
+    Vec3 x = (moved[0] + moved[1] + moved[2]) * (1.0 / 3);
+    // The side of a point further out is known sooner.
+    const Vec3 further = x + up * length(x - moved[0]);
+    if (clear_.is_clear({x, further, further}, nullptr, 0)) x = further;
+    const double free = find_nearest(x, distance_from(x, piece.near[0])).distance - slack_;
+    return free > 0 && !sides_.is_inside(x, free);
   }
 
   // Pushes the part of the piece below a plane above which all is outside. False if there is no
@@ -403,7 +424,6 @@ class DeepestSearch {
     const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
     double radius_sq = 0;
     for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - c));
-    if (is_flush(piece, c, std::sqrt(radius_sq) + slack_)) return true;
     // A good part of the piece must be above.
     const auto limit_along = [&](const Vec3& up) {
       double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
@@ -417,28 +437,8 @@ class DeepestSearch {
     if (!caps_.find(c, std::sqrt(radius_sq) + slack_, piece.near[0], limit_along, cap))
       return false;
     const Vec3 on_plane = c + cap.up * cap.height;
-    push_below(piece, on_plane, cap.up);
+    push_parts(piece, cut_below(corners_of(piece), on_plane, cap.up), true);
     return true;
-  }
-
-  void push_below(const Piece& parent, const Vec3& on_plane, const Vec3& up) {
-    Vec3 kept[4];
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3 &from = parent.corner[k], &to = parent.corner[(k + 1) % 3];
-      const double start = dot(up, from - on_plane), end = dot(up, to - on_plane);
-      if (start <= 0) kept[count++] = from;
-      if ((start <= 0) != (end <= 0)) kept[count++] = from + (to - from) * (start / (start - end));
-    }
-    for (std::size_t k = 2; k < count; ++k) {
-      Piece piece = parent;
-      piece.is_clipped = piece.is_fresh = true;
-      piece.corner[0] = kept[0];
-      piece.corner[1] = kept[k - 1];
-      piece.corner[2] = kept[k];
-      bound_triangle(piece);
-      push(piece);
-    }
   }
 
   void halve(const Piece& parent) {
@@ -456,6 +456,7 @@ class DeepestSearch {
     for (std::size_t replaced : {longest, (longest + 1) % 3}) {
       Piece piece = parent;
       piece.is_clipped = false;
+      piece.trims = 0;
       piece.corner[replaced] = middle;
       std::copy_n(of_middle, parent.near_count, piece.game.value[replaced]);
       bound_triangle(piece);
@@ -510,10 +511,12 @@ class DeepestSearch {
       for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - x));
       const double radius = std::sqrt(radius_sq) + slack_;
       const bool is_apart = nearest.distance > radius;
+      piece.probe = x;
+      piece.probe_free = std::max(0.0, nearest.distance - slack_);
       const bool improves = nearest.distance > best_.depth;
       bool is_inside = piece.known == Known::kInside;
       if (piece.known == Known::kUnknown && (is_apart || improves)) {
-        is_inside = sides_.is_inside(x, std::max(0.0, nearest.distance - slack_));
+        is_inside = sides_.is_inside(x, piece.probe_free);
         if (is_apart) piece.known = is_inside ? Known::kInside : Known::kOutside;
       }
       if (piece.known == Known::kOutside) return;
@@ -522,7 +525,7 @@ class DeepestSearch {
         for (std::uint8_t k = 0; k < 3; ++k)
           if (result.weight[k] == 1) {
             piece.outer = k;
-            piece.reach = std::max(0.0, nearest.distance - slack_);
+            piece.reach = piece.probe_free;
           }
       if (is_inside && improves) set_best(nearest, x);
       const double least = std::min(bound, nearest.distance + radius);
@@ -557,11 +560,13 @@ class DeepestSearch {
   Pose other_from_surface_;
   PlacedSurface surface_;
   double tolerance_, slack_, fine_, relative_ = 0;
-  bool by_field_;  // Its field tells sides wherever its bounds are of one sign.
-  bool closed_;    // The other body: whoever leaves it crosses a triangle.
+  double least_bound_ = 0;  // metres; of pieces that are too short to be split
+  bool by_field_;           // Its field tells sides wherever its bounds are of one sign.
+  bool closed_;             // The other body: whoever leaves it crosses a triangle.
   std::uint64_t max_tests_ = 0;
   SideScratch sides_;
   CapSearch caps_;
+  ClearSearch clear_;
   Deepest best_{};
   struct Scratch {
     std::vector<Piece> pieces{};

@@ -30,12 +30,14 @@ void set_witnesses(DistanceResult& result, const Vec3& on_a, const Vec3& on_b, c
 }
 
 struct Lowest {
-  double value = kInfinity;
+  double value = kInfinity, error = 0;  // No corner is lower than the value by more than the error.
   Vec3 point{};
+  std::uint64_t tests = 0;
 };
 
-// The lowest corner of a body's triangles over a half-space. A box is left out if the lowest of its
-// corners is above what was found, by more than rounding.
+// The lowest corner of a body's triangles over a half-space, to rounding. A box is left out unless
+// its lowest corner is below what was found by more than rounding: of a face that lies flat over
+// the plane, one corner is read. `tests` counts boxes and blocks of triangles.
 Lowest find_lowest(const Bvh& triangles, const Pose& plane_from_body, const PlaneField& plane) {
   Lowest lowest;
   if (triangles.nodes().empty()) return lowest;
@@ -44,6 +46,8 @@ Lowest find_lowest(const Bvh& triangles, const Pose& plane_from_body, const Plan
   const Aabb box = to_double(triangles.bounds());
   const double rounding = 0x1p-44 * (length(max(box.lower * -1.0, box.upper)) +
                                      length(plane_from_body.translation) + std::abs(plane.offset));
+  // Bounds and values are both rounded.
+  lowest.error = 2 * rounding;
   struct Step {
     double value;
     std::uint32_t child;
@@ -53,7 +57,8 @@ Lowest find_lowest(const Bvh& triangles, const Pose& plane_from_body, const Plan
   stack[size++] = {-kInfinity, 0};
   while (size > 0) {
     const Step step = stack[--size];
-    if (step.value > lowest.value) continue;
+    if (step.value >= lowest.value - rounding) continue;
+    ++lowest.tests;
     if ((step.child & kBlockBit) != 0) {
       const TriangleBlock& block = triangles.blocks()[step.child & ~kBlockBit];
       for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
@@ -61,17 +66,20 @@ Lowest find_lowest(const Bvh& triangles, const Pose& plane_from_body, const Plan
           const Vec3 x = transform_point(
               plane_from_body,
               {double{corner[0][lane]}, double{corner[1][lane]}, double{corner[2][lane]}});
-          if (const double value = plane.value(x); value < lowest.value) lowest = {value, x};
+          if (const double value = plane.value(x); value < lowest.value) {
+            lowest.value = value;
+            lowest.point = x;
+          }
         }
       continue;
     }
     const BvhNode& node = triangles.nodes()[step.child];
     const std::size_t first = size;
     for (std::uint32_t i = 0; i < node.child_count; ++i) {
-      double value = height - rounding;
+      double value = height;
       for (std::size_t k = 0; k < 3; ++k)
         value += std::min(down[k] * double{node.lower[k][i]}, down[k] * double{node.upper[k][i]});
-      if (value > lowest.value) continue;
+      if (value >= lowest.value - rounding) continue;
       std::size_t at = size++;
       for (; at > first && stack[at - 1].value < value; --at) stack[at] = stack[at - 1];
       stack[at] = {value, node.child[i]};
@@ -85,10 +93,14 @@ DistanceResult compute_to_plane(const ExactSide& plane, const ExactSide& body, b
                                 const DistanceRequest& request) {
   const Pose plane_from_body = inverse(plane.world_from_body) * body.world_from_body;
   const PlaneField& p = *plane.body.half_space;
-  const auto [least, lowest] = find_lowest(body.body.triangles, plane_from_body, p);
+  const Lowest found = find_lowest(body.body.triangles, plane_from_body, p);
+  const double least = found.value;
+  const Vec3 lowest = found.point;
   DistanceResult result;
   result.exact = true;
-  result.distance = result.lower_bound = result.upper_bound = least - body.body.radius;
+  result.work.tests = found.tests;
+  result.distance = result.upper_bound = least - body.body.radius;
+  result.lower_bound = result.distance - found.error;
   result.touching = result.distance <= 0;
   const Vec3 on_body = transform_point(plane.world_from_body, lowest - p.normal * body.body.radius);
   const Vec3 on_plane = transform_point(plane.world_from_body, lowest - p.normal * least);
@@ -215,10 +227,6 @@ void set_round_depth(DistanceResult& result, const ExactSide& a, const ExactSide
               transform_point(other.world_from_body, deepest.nearest));
 }
 
-}  // namespace
-
-namespace {
-
 // Round solids are polygons here: the bounds hold for the solids.
 DistanceResult widened(DistanceResult result, const ExactSide& a, const ExactSide& b) {
   const double error = a.body.error + b.body.error;
@@ -291,7 +299,8 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   }
   // From a point inside, the line along the normal leaves the other body within the overlap.
   const double size = a.body.size + b.body.size;
-  const bool is_flush = across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
+  const bool is_flush =
+      wants_depth && across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
   if (radii > 0) {
     // The nearest points are the deepest until the core of one body enters the other one.
     const double least_radius = std::min(a.body.radius, b.body.radius);
@@ -304,7 +313,7 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
     else if (is_deep)
       set_round_depth(result, a, b, found, request);
     if (request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
-  } else if (wants_depth && is_flush) {
+  } else if (is_flush) {
     result.distance = result.upper_bound = 0;
     result.lower_bound =
         -std::max(0.0, across.overlap) - 0x1p-44 * (size + length(on_a) + length(on_b));
@@ -324,6 +333,31 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
 }
 
 }  // namespace
+
+Contact guess_contact(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
+                      const Pose& world_from_b, const Contact& touch) {
+  const ExactSide a{shape_a, exact_body(shape_a), world_from_a};
+  const ExactSide b{shape_b, exact_body(shape_b), world_from_b};
+  const auto has_triangles = [](const ExactBody& body) {
+    return !body.half_space && body.radius == 0;
+  };
+  if (touch.depth < 0 || !has_triangles(a.body) || !has_triangles(b.body)) return touch;
+  const Deepest of_a = is_closed(b.shape) ? guess_deepest(a, b) : Deepest{},
+                of_b = is_closed(a.shape) ? guess_deepest(b, a) : Deepest{};
+  const bool a_is_deeper = of_a.depth > of_b.depth;
+  const Deepest& deepest = a_is_deeper ? of_a : of_b;
+  // Of bodies that just touch, the direction out of such a point is that of rounding.
+  const double rounding = 1e-6 * (a.body.size + b.body.size);
+  if (!(deepest.depth > std::max(touch.depth, rounding))) return touch;
+  const Pose& frame = a_is_deeper ? world_from_b : world_from_a;
+  const Vec3 inside = transform_point(frame, deepest.point),
+             surface = transform_point(frame, deepest.nearest);
+  DistanceResult guess;
+  guess.distance = -deepest.depth;
+  set_witnesses(guess, a_is_deeper ? inside : surface, a_is_deeper ? surface : inside,
+                a_is_deeper ? surface - inside : inside - surface);
+  return guess.contact;
+}
 
 Containment find_containment(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
                              const Pose& world_from_b) {

@@ -192,7 +192,10 @@ inline std::string_view name(Falsehood falsehood) {
                                          "said to be contained",
                                          "other model, sealed",
                                          "bodies exchanged",
+                                         "time tolerance raised",
+                                         "distance tolerance raised",
                                          "not a number"};
+  static_assert(std::size(kNames) == std::size(kFalsehoods));
   return kNames[static_cast<std::size_t>(falsehood)];
 }
 

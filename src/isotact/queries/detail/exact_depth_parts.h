@@ -1,5 +1,5 @@
 // Parts of the search for the deepest point: bounds of depths by matrix games, the side of a point,
-// and caps of balls that are outside of a body.
+// caps of balls that are outside of a body, and triangles that no triangle of a body crosses.
 #pragma once
 
 #include <algorithm>
@@ -149,6 +149,40 @@ inline Vec3 find_near_point(const Vec3& p, const Corners& t) {
   if (va <= 0 && e >= 0 && f >= 0) return e + f > 0 ? b + (c - b) * (e / (e + f)) : b;
   const double sum = va + vb + vc;
   return sum > 0 ? a + ab * (vb / sum) + ac * (vc / sum) : a;
+}
+
+struct TriangleParts {
+  Corners part[2]{};
+  std::size_t count = 0;
+};
+
+// The rest of a triangle without the triangle at a corner, in the ball of radius `reach` there.
+inline TriangleParts cut_corner(const Corners& t, std::size_t corner, double reach) {
+  const Vec3 &v = t[corner], &a = t[(corner + 1) % 3], &b = t[(corner + 2) % 3];
+  const double to_a = length(a - v), to_b = length(b - v);
+  const bool has_a = to_a > reach, has_b = to_b > reach;
+  const Vec3 on_a = has_a ? v + (a - v) * (reach / to_a) : a;
+  const Vec3 on_b = has_b ? v + (b - v) * (reach / to_b) : b;
+  TriangleParts parts;
+  if (has_a) parts.part[parts.count++] = {on_a, a, b};
+  if (has_b) parts.part[parts.count++] = {on_a, b, on_b};
+  return parts;
+}
+
+// The part of a triangle below a plane.
+inline TriangleParts cut_below(const Corners& t, const Vec3& on_plane, const Vec3& up) {
+  Vec3 kept[4];
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Vec3 &from = t[k], &to = t[(k + 1) % 3];
+    const double start = dot(up, from - on_plane), end = dot(up, to - on_plane);
+    if (start <= 0) kept[count++] = from;
+    if ((start <= 0) != (end <= 0)) kept[count++] = from + (to - from) * (start / (start - end));
+  }
+  TriangleParts parts;
+  for (std::size_t k = 2; k < count; ++k)
+    parts.part[parts.count++] = {kept[0], kept[k - 1], kept[k]};
+  return parts;
 }
 
 // ---- sides --------------------------------------------------------------------------------------
@@ -404,6 +438,142 @@ class CapSearch {
   double fine_, size_;
   std::uint32_t hints_[kMostColumns]{}, blocker_ = kNoTriangle;
   int hint_count_ = 0;
+};
+
+// ---- crossings ----------------------------------------------------------------------------------
+
+// Whether a triangle is clear of a surface: then all of it is on one side, however near it is.
+class ClearSearch {
+ public:
+  // `fine`: rounding of heights, `size`: of all coordinates, in metres.
+  ClearSearch(const ExactBody& other, double fine, double size)
+      : other_(other), fine_(fine), size_(size) {}
+
+  // False also if that takes too long to know.
+  bool is_clear(const Corners& piece, const std::uint32_t* hints, int hint_count) {
+    set_piece(piece);
+    for (int i = 0; i < hint_count; ++i)
+      if (!is_apart(corners_of(other_, hints[i]))) return false;
+    if (blocker_ != kNoTriangle && !is_apart(corners_of(other_, blocker_))) return false;
+    constexpr int kMostNodes = 256;
+    std::array<std::uint32_t, 7 * kMostNodes + 8> stack;
+    std::size_t size = 0;
+    stack[size++] = 0;
+    for (int nodes = 0; size > 0;) {
+      const std::uint32_t child = stack[--size];
+      if ((child & kBlockBit) != 0) {
+        if (!is_apart(other_.triangles.blocks()[child & ~kBlockBit])) return false;
+        continue;
+      }
+      if (++nodes > kMostNodes) return false;
+      const BvhNode& node = other_.triangles.nodes()[child];
+      const std::uint32_t last = node.child_count;
+      for (unsigned lanes = find_children(node); lanes != 0; lanes &= lanes - 1)
+        if (const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes)); lane < last)
+          stack[size++] = node.child[lane];
+    }
+    return true;
+  }
+
+ private:
+  using F = Lanes<float, 4>;
+
+  void set_piece(const Corners& piece) {
+    center_ = (piece[0] + piece[1] + piece[2]) * (1.0 / 3);
+    Vec3 lower, upper;
+    for (std::size_t k = 0; k < 3; ++k) {
+      piece_[k] = piece[k] - center_;
+      lower = k == 0 ? piece_[0] : min(lower, piece_[k]);
+      upper = k == 0 ? piece_[0] : max(upper, piece_[k]);
+    }
+    normal_ = unit_normal_of(piece_);
+    // In float: a box is left out only if it is off by more than rounding.
+    const double pad = 0x1p-20 * (length(upper - lower) + size_);
+    for (std::size_t k = 0; k < 3; ++k) {
+      at_[k] = F(static_cast<float>(center_[k]));
+      lower_[k] = F(static_cast<float>(lower[k] - pad));
+      upper_[k] = F(static_cast<float>(upper[k] + pad));
+      along_[k] = F(static_cast<float>(normal_[k]));
+    }
+    pad_ = F(static_cast<float>(pad));
+  }
+
+  // Boxes that meet the piece's box and its plane.
+  unsigned find_children(const BvhNode& node) const {
+    unsigned found = 0;
+    for (int i = 0; i < kNodeWidth; i += 4) {
+      F least = -pad_, most = pad_, outside(-1.0F);
+      for (std::size_t k = 0; k < 3; ++k) {
+        const F low = load<F>(node.lower[k] + i) - at_[k],
+                high = load<F>(node.upper[k] + i) - at_[k];
+        outside = greater(outside, greater(low - upper_[k], lower_[k] - high));
+        least = least + lesser(low * along_[k], high * along_[k]);
+        most = most + greater(low * along_[k], high * along_[k]);
+      }
+      found |= bits_of((outside <= F(0.0F)) & (least <= F(0.0F)) & (most >= F(0.0F))) << i;
+    }
+    return found;
+  }
+
+  bool is_apart(const TriangleBlock& block) {
+    F least(std::numeric_limits<float>::infinity()), most = -least, outside(-1.0F), height[3];
+    for (F& h : height) h = F(0.0F);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      F x[3];
+      for (std::size_t k = 0; k < 3; ++k) {
+        x[k] = load<F>(block.corner[k][axis]) - at_[axis];
+        height[k] = height[k] + x[k] * along_[axis];
+      }
+      outside = greater(outside, greater(lesser(lesser(x[0], x[1]), x[2]) - upper_[axis],
+                                         lower_[axis] - greater(greater(x[0], x[1]), x[2])));
+    }
+    least = lesser(lesser(height[0], height[1]), height[2]);
+    most = greater(greater(height[0], height[1]), height[2]);
+    // False for the NaN of lanes without a triangle.
+    for (unsigned lanes = bits_of((outside <= F(0.0F)) & (least <= pad_) & (most >= -pad_));
+         lanes != 0; lanes &= lanes - 1) {
+      const std::uint32_t triangle = block.triangle[__builtin_ctz(lanes)];
+      if (triangle == kNoTriangle || is_apart(corners_of(other_, triangle))) continue;
+      blocker_ = triangle;
+      return false;
+    }
+    return true;
+  }
+
+  // By a plane between the triangles: along one of them, along two edges, or through an edge.
+  bool is_apart(Corners t) const {
+    for (Vec3& v : t) v -= center_;
+    const Vec3 normal = unit_normal_of(t);
+    if (separates(normal_, t) || separates(normal, t)) return true;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3 mine = piece_[(i + 1) % 3] - piece_[i], theirs = t[(i + 1) % 3] - t[i];
+      if (separates(unit(cross(normal_, mine)), t) || separates(unit(cross(normal, theirs)), t))
+        return true;
+      for (std::size_t k = 0; k < 3; ++k)
+        if (separates(unit(cross(mine, t[(k + 1) % 3] - t[k])), t)) return true;
+    }
+    return false;
+  }
+
+  static Vec3 unit(const Vec3& v) {
+    const double size = length(v);
+    return size > 0 ? v * (1 / size) : Vec3{};
+  }
+
+  bool separates(const Vec3& along, const Corners& t) const {
+    const double a[3] = {dot(along, piece_[0]), dot(along, piece_[1]), dot(along, piece_[2])},
+                 b[3] = {dot(along, t[0]), dot(along, t[1]), dot(along, t[2])};
+    return std::min({a[0], a[1], a[2]}) > std::max({b[0], b[1], b[2]}) + fine_ ||
+           std::max({a[0], a[1], a[2]}) < std::min({b[0], b[1], b[2]}) - fine_;
+  }
+
+  const ExactBody& other_;
+  double fine_, size_;
+  Vec3 center_{}, normal_{};
+  Corners piece_{};  // around its center
+  F at_[3]{F(0.0F), F(0.0F), F(0.0F)}, lower_[3]{F(0.0F), F(0.0F), F(0.0F)},
+      upper_[3]{F(0.0F), F(0.0F), F(0.0F)}, along_[3]{F(0.0F), F(0.0F), F(0.0F)}, pad_{F(0.0F)};
+  std::uint32_t blocker_ = kNoTriangle;
 };
 
 }  // namespace isotact::detail
