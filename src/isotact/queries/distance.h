@@ -72,7 +72,8 @@ struct DistanceResult {
   // other. A mesh is open if some edge is not used as often in one direction as in the other.
   // `contained` is then what the field takes for inside, and only reported: the distance is that of
   // the triangles, and such bodies do not overlap. If triangles touch and a mesh is open, the depth
-  // is that of a point that was found inside; only the bodies' boxes bound it (lower_bound).
+  // is that of a point that was found inside; only the bodies' boxes bound it (lower_bound). Such a
+  // search gives up after 200,000 tests per surface.
   bool touching = false, contained = false;
   // Moving A by `separation` (world frame) separates the bodies: a distance at the moved pose has
   // proved it. Its length is an upper bound of the penetration depth, the least such translation.

@@ -153,9 +153,15 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                          .absolute_tolerance = request.absolute_tolerance,
                          .memory = memory};
   const auto search = [&](const ExactSide& surface, const ExactSide& other) {
+    settings.max_tests = 0;
     if (request.max_tests > 0)
       settings.max_tests =
           std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
+    // Only boxes bound a depth in an open mesh (see below): a long search would not help.
+    constexpr std::uint64_t kMostOpen = 200'000;
+    if (!is_closed(other.shape))
+      settings.max_tests =
+          settings.max_tests > 0 ? std::min(settings.max_tests, kMostOpen) : kMostOpen;
     const Deepest found = find_deepest(surface, other, settings);
     result.tests += found.tests;
     if (found.gave_up) result.status = DistanceStatus::kGaveUp;
