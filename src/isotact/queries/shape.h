@@ -54,7 +54,7 @@ struct ShapeParts {
   std::optional<MassProperties> mass{};        // of density 1
   // Index of `field` for segments and swept points; without it, one is built when first needed.
   std::shared_ptr<const SegmentIndex> segment_index{};
-  // How inside and outside were told when `field` was built of the mesh, if that is known. Else it
+  // The rule for the sign when `field` was built of the mesh, if that is known. Else it
   // is taken to be as the settings have it.
   std::optional<SignRule> sign_rule{};
   // The surface that `field` is of. It is only needed if it is not the mesh as stored: components
