@@ -224,7 +224,7 @@ void World::State::StepForces::solve_again(bool limited) {
   evaluate(false);
 }
 
-double World::State::StepForces::find_slack(const PairState& p) const {
+double World::State::StepForces::compute_slack(const PairState& p) const {
   double sum = 0;
   for (const BodyId id : {p.pair.a, p.pair.b}) {
     const WorldBody& b = s_.bodies[id];
@@ -244,7 +244,8 @@ void World::State::StepForces::move(const std::vector<std::size_t>& some,
   const auto start = StepClock::now();
   // Guesses on the way may do more work than the answer, but no wonders.
   if (!limited)
-    for (std::size_t i = 0; i < some.size(); ++i) pushes[i].most += find_slack(s_.pairs[some[i]]);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      pushes[i].most += compute_slack(s_.pairs[some[i]]);
   for (std::size_t k = 0; k < moved_.size(); ++k) {
     Moved& m = moved_[k];
     if (!is_moved(k)) continue;
@@ -311,7 +312,7 @@ void World::State::StepForces::evaluate(bool all) {
     for (std::size_t i = begin; i < end; ++i) {
       PairState& p = s_.pairs[some[i]];
       look(p);
-      p.own.residual = find_residual(p);
+      p.own.residual = compute_residual(p);
     }
   });
 }
@@ -333,7 +334,7 @@ void World::State::StepForces::look(PairState& p) const {
   if (!p.touched) p.own.prediction.taken = p.own.prediction.most = p.own.energy = p.push.taken;
 }
 
-double World::State::StepForces::find_residual(const PairState& p) const {
+double World::State::StepForces::compute_residual(const PairState& p) const {
   const Wrench given = isotact::moved(p.own.given, p.push.place - p.own.place);
   const WorldBody &a = s_.bodies[p.pair.a], &b = s_.bodies[p.pair.b];
   const double reach = std::min(a.moves() ? a.ball_radius : kFar, b.moves() ? b.ball_radius : kFar);

@@ -75,7 +75,7 @@ struct SceneShape {
   // 0: only a field, for the points of other bodies to touch.
   std::optional<std::uint32_t> points{};
   std::optional<double> spacing{};
-  // For meshes of files: the rule for inside and outside (surface.h).
+  // For meshes of files: the rule that separates inside from outside (docs/fields.md).
   SignMethod sign = SignMethod::kAuto;
 };
 

@@ -40,7 +40,7 @@ class World::State::StepForces {
     bool again = false;  // is to be solved again
   };
 
-  // What happens to an island in the second part of a step.
+  // The end of an island in the second part of a step.
   struct Finish {
     // J, of the energy at the start and what loads and driven bodies have added. Contacts may bring
     // the kinetic energy to `most`; along their paths they bring it to `wanted`.
@@ -76,23 +76,24 @@ class World::State::StepForces {
   double share_of(const PairState& p) const { return moved_[island_of(p)].share; }
   bool is_again(const PairState& p) const;
   void find_islands();
-  // Of bodies that are to be solved again. Joints hold the velocities with which bodies move.
+  // Chooses those of bodies that are to be solved again. Joints hold the velocities with which
+  // bodies move.
   void choose_shares();
   // Marks the bodies of islands in which an impulse is not yet that of the path.
   bool find_unsolved();
   Twist slip_at(const PairState& p, const Vec3& place) const;
   void solve_again(bool limited);
-  double find_slack(const PairState& p) const;
+  double compute_slack(const PairState& p) const;
   // Takes all bodies that are marked back to the start, and moves them with what the solver makes
   // of these pushes, which are those of some pairs.
   void move(const std::vector<std::size_t>& some, std::vector<ContactPush>& pushes, bool limited);
   bool is_moved(std::size_t k) const { return moved_[k].again && s_.bodies[k].moves(); }
   void solve(std::vector<ContactPush>& pushes, bool limited);
   void move_body(std::size_t k);
-  // Of all pairs of bodies that have moved. The first contact of a blow is left to impacts.
+  // Evaluates all pairs of bodies that have moved. The first contact of a blow is left to impacts.
   void evaluate(bool all);
   void look(PairState& p) const;
-  double find_residual(const PairState& p) const;
+  double compute_residual(const PairState& p) const;
   // Along the path. What a share above 1/2 takes is not the contacts' to give.
   double find_work(const PairState& p) const { return dot(p.own.given, slip_at(p, p.own.place)); }
 

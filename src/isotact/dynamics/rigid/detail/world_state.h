@@ -61,13 +61,13 @@ struct OwnForce {
   std::array<std::vector<PointStick>, 2> sticks{};
   ContactPush prediction{};
   double energy = 0, area = 0;
-  // Of the last round.
+  // The next ones are those of the last round.
   double lost = 0;  // J: to dampers and friction
   ContactResponse response{};
   double lean = 0.5;    // Share of impulses that act before bodies move.
   Wrench given{};       // The impulse on A that the last motion had, about `place`; all of it.
   Vec3 place{};         // World.
-  double residual = 0;  // Of that against the impulse of the path, as a share.
+  double residual = 0;  // `given` against the impulse of the path, as a share.
   // The last guess of a round in which it touched, and the slip at which that was.
   ContactPush guess{};
   Twist guess_slip{};
