@@ -211,7 +211,7 @@ class World {
   void add_load(BodyId id, const Load& load);
   void move_to(BodyId id, const Pose& world_from_body);
   // The same, with the rotation vector in rad (world frame) that leads from the current rotation to
-  // that of the pose: it may have any number of turns. Without it the body turns the shorter way.
+  // that of the pose: it may have any number of turns. Without it the smaller turn is taken.
   // Throws Error for a turn that does not lead there within 1e-6 rad, or of more than 1e5 rad.
   void move_to(BodyId id, const Pose& world_from_body, const Vec3& turn);
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
