@@ -94,7 +94,7 @@ enum class ImpactRule : std::uint8_t {
   kOff,
   kFlagged,  // Bodies with `fast` set.
   // Also bodies that move by more than a tenth of their size in a step, or by more than half of the
-  // greatest inner depth of one of the two (thin walls). Also contacts that begin faster than twice
+  // greatest inner depth of one of the two (thin walls). Also contacts that begin faster than
   // what gravity adds in a step, if the library chose the stiffness of both bodies (0).
   kAuto,
 };
