@@ -74,8 +74,8 @@ class Impacts {
         part_versions_(bodies_.size(), 0) {
     parts_.resize(bodies_.size());
     for (std::size_t k = 0; k < bodies_.size(); ++k) parts_[k].motion = bodies_[k].step.motion;
-    // What gravity gives in two steps does not bounce.
-    s_.rest_speed = 2 * length(settings_.gravity) * settings_.step;
+    // What gravity gives in a step does not bounce.
+    s_.rest_speed = length(settings_.gravity) * settings_.step;
   }
 
   // Cost: a search for each pair, then for each impact one for every pair that one of its bodies is

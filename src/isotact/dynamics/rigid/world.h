@@ -105,8 +105,7 @@ enum class ImpactRule : std::uint8_t {
   kFlagged,  // Bodies with `fast` set.
   // Also bodies that move by more than a tenth of their size in a step. The same holds for more
   // than half of the greatest inner depth of one of the two (thin walls). Also contacts that begin
-  // faster than twice what gravity adds in a step, if the library chose the stiffness of both
-  // bodies (0).
+  // faster than what gravity adds in a step, if the library chose the stiffness of both bodies (0).
   kAuto,
 };
 
@@ -238,7 +237,7 @@ class World {
   void add_load(BodyId id, const Load& load);
   void move_to(BodyId id, const Pose& world_from_body);
   // The same, with the rotation vector in rad (world frame) that leads from the current rotation to
-  // that of the pose: it may have any number of turns. Without it the body turns the shorter way.
+  // that of the pose: it may have any number of turns. Without it the smaller turn is taken.
   // Throws Error for a turn that does not lead there within 1e-6 rad, or of more than 1e5 rad.
   void move_to(BodyId id, const Pose& world_from_body, const Vec3& turn);
   // Throws Error for unknown or equal bodies, and for numbers out of range.

@@ -315,8 +315,8 @@ double find_touching(const PointSphereTree& tree, const SweptResults& swept) {
 std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::size_t role) {
   const bool bent =
       c.settings.contact != ContactRule::kDiscrete && (c.shell.is_bent() || c.field.is_bent());
-  // A contact that lasts has the forces of the end. Points that enter and leave the patch of a body
-  // that rolls fast would brake it, by their dampers.
+  // A contact that lasts has the forces of the pose at the end: the parts of a path serve those
+  // that begin, or that do not last to the end.
   if (bent && !pair.touched) return look_at_pieces(c, pair, role);
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
