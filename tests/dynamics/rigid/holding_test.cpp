@@ -47,7 +47,7 @@ void expect_stands(World& world, double seconds, const std::string& about) {
   const double step = world.settings().step, before = world.energies().total();
   for (int i = 0; i < static_cast<int>(seconds / step); ++i) {
     world.step();
-    ASSERT_FALSE(world.find_trouble()) << about << ": " << world.find_trouble()->message;
+    ASSERT_FALSE(world.trouble()) << about << ": " << world.trouble()->message;
   }
   const StepReport& report = world.report();
   EXPECT_LT(report.energies.kinetic, 1e-3) << about;
