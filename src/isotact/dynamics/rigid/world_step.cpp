@@ -178,8 +178,6 @@ void World::State::move_bodies() {
   });
 }
 
-}
-
 ContactMaterial World::State::material_of(const BodyPair& pair, double carried) const {
   const auto given = materials.find(pair);
   if (given != materials.end()) return given->second;
@@ -456,7 +454,8 @@ void World::State::look_at_pair(PairState& pair) const {
     else
       pair.stored = std::min({pair.stored, pair.push.taken, energy_before});
   };
-  const bool is_straight = settings.motion == MotionModel::kStraight;
+  const bool is_straight =
+      settings.motion == MotionModel::kStraight && !a.is_bent() && !b.is_bent();
   if (is_straight && detail::stays_clear(pair.clearance, a, b)) {
     for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
     note_free();
