@@ -67,7 +67,8 @@ struct Rule {
   std::vector<double> steps;  // seconds, ascending
 };
 std::vector<Rule> make_rules(bool quick) {
-  if (quick) return {{"implicit", ForceSolve::kImplicit, {1e-3}}};
+  if (quick)
+    return {{"implicit", ForceSolve::kImplicit, {1e-3}}, {"own", ForceSolve::kStep, {1e-3}}};
   return {{"implicit", ForceSolve::kImplicit, {1e-4, 2e-4, 5e-4, 1e-3, 2e-3}},
           {"own", ForceSolve::kStep, {2e-4, 5e-4, 1e-3, 2e-3}},
           {"explicit", ForceSolve::kExplicit, {2e-4, 4e-4}}};

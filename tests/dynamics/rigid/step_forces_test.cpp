@@ -1,8 +1,11 @@
 // ForceSolve::kStep: the force of this step.
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/dynamics/rigid/world.h"
 #include "isotact/field/models/analytic.h"
@@ -272,6 +275,48 @@ TEST(StepForces, ThePapersChoicesAreSwitches) {
     });
     EXPECT_LT(length(state.center - base.center), 0.05);
   }
+}
+
+// The paper's tree and its root search find nothing that is not there, and lose little.
+TEST(StepForces, ThePapersSearchesFindNearlyAll) {
+  const Part& part = parts()[1];
+  const double size = length(extent(part.shape.bounds()));
+  Random random(test_seed(15));
+  std::vector<ShellMotion> motions;
+  for (int i = 0; i < test_cases(unless_slow(200, 40)); ++i) {
+    ShellMotion m;
+    m.shell.from = {random.rotation(), random.unit_vector() * random.uniform(0.2, 0.7) * size};
+    m.shell.to = {m.shell.from.rotation,
+                  m.shell.from.translation + random.unit_vector() * random.uniform(0, 0.1) * size};
+    motions.push_back(m);
+  }
+  const auto find = [&](const SweptSettings& settings) {
+    SweptResults results;
+    SweptTracer(*part.shape.field(), settings).trace(*part.shape.tree(), motions, results);
+    std::vector<std::pair<std::size_t, std::uint32_t>> found;
+    for (std::size_t i = 0; i < results.motions.size(); ++i)
+      for (std::uint64_t k = 0; k < results.motions[i].hit_count; ++k)
+        found.emplace_back(i, results.hits[results.motions[i].first_hit + k].point);
+    return found;
+  };
+  const auto all = find({.threads = {1}});
+  ASSERT_GT(all.size(), 1000U);
+  for (const SweptSettings& settings :
+       {SweptSettings{.traversal = ShellTraversal::kPaper, .threads = {1}},
+        SweptSettings{.roots = RootSearch::kPaper, .threads = {1}}}) {
+    const auto found = find(settings);
+    std::size_t extra = 0;
+    for (const auto& hit : found)
+      extra += std::binary_search(all.begin(), all.end(), hit) ? 0U : 1U;
+    EXPECT_LE(extra, all.size() / 1000);  // roots that end a little too early or too late
+    EXPECT_GE(found.size(), all.size() - all.size() / 50);
+  }
+}
+
+TEST(StepForces, SettingsAreChecked) {
+  EXPECT_THROW(World({.force_tolerance = 0}), Error);
+  EXPECT_THROW(World({.force_rounds = 0}), Error);
+  EXPECT_THROW(World({.forces = {.drag_share = 2}}), Error);
 }
 
 // At constant velocities both proposals of XB14's section 4 are the same motion.

@@ -38,7 +38,7 @@ double seconds_from(StepClock::time_point start) {
 }
 
 constexpr double kFar = 1e9;     // metres
-constexpr double kFaint = 0.1;       // of a pair's momentum: smaller impulses need not be as exact
+constexpr double kFaint = 0.1;   // of a pair's momentum: smaller impulses need not be as exact
 constexpr double kExcess = 0.1;  // of the work of contacts, that their second part does not mend
 
 double size_of(const Wrench& w, double reach) {

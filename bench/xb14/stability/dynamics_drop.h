@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "dynamics_report.h"
+#include "xb14/dynamics_report.h"
 
 namespace isotact::bench {
 
@@ -73,6 +73,7 @@ struct Drop {
   int orientation = 1;  // a seed
   bool has_twin = false;
   double seconds = 2.5;
+  bool must_rest = true;  // at the end, to be stable
 };
 struct DropOutcome {
   bool stable = false;

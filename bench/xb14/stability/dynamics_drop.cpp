@@ -175,7 +175,7 @@ DropOutcome run_drop(const DropBody& body, const Drop& drop, bool keep_poses) {
       return out;
     }
   }
-  out.stable = out.gained < kMostGained && out.rest < kMostRest;
+  out.stable = out.gained < kMostGained && (!drop.must_rest || out.rest < kMostRest);
   return out;
 }
 
