@@ -308,7 +308,6 @@ RoleImpulse compute_impulse(const RoleContext& c, const RoleInput& input,
 }
 
 constexpr double kFieldError = 0.05;  // Of a cell.
-
 struct RoleScratch {
   SweptResults swept{};
   ShellPath path{};
@@ -467,7 +466,8 @@ void World::State::look_at_pair(PairState& pair) const {
     forces.material.stick_stiffness *= 0.5;
     forces.material.stick_damping *= 0.5;
   }
-  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken};
+  pair.push = {
+      .a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken, .pushed = pair.push.pushed};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
   // A contact is an impact or a force in a step.
