@@ -57,9 +57,9 @@ class PatchIntegral {
       const bool known = old < sticks.size() && sticks[old].point == point;
       add_point(k, known ? sticks[old] : PointStick{});
     }
+    finish_deepest();
     if (crossed_) return {};
     sticks.assign(t_.sticks.begin(), t_.sticks.end());
-    finish_deepest();
     finish();
     return result_;
   }
@@ -441,6 +441,8 @@ class PatchIntegral {
     const Vec3 at = place(deepest_, 1);
     const FieldSample sample = field_.sample(at);
     ++result_.samples;
+    const PathPart& last = t_.parts[t_.hits[deepest_].end_part - 1];
+    crossed_ = crossed_ || dot(sample.gradient, t_.samples[last.sample].gradient) < 0;
     result_.depth = std::max(-sample.distance, 0.0);
     result_.place = world * at;
     result_.normal = normalized(world.linear * sample.gradient);

@@ -75,7 +75,11 @@ double World::State::compute_spare_energy(const PairState& pair, double held) co
     fast = std::max(fast, length_sq(moved(a.start, place - a.body.state.center).linear -
                                     moved(b.start, place - b.body.state.center).linear));
   const double slow = length_sq(settings.gravity) * settings.step * settings.step;
-  const double room = 0.5 * std::min(detail::mass_of(a), detail::mass_of(b)) * (slow - fast);
+  if (!(slow > fast)) return 0;
+  // What lies on the bodies is lifted with them.
+  const double carried = pair.push.pushed / std::sqrt(slow);
+  const double mass = std::max(std::min(detail::mass_of(a), detail::mass_of(b)), carried);
+  const double room = 0.5 * mass * (slow - fast);
   return std::max(0.0, std::min(held, room));
 }
 

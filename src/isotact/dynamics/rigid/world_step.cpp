@@ -213,7 +213,6 @@ RoleImpulse compute_impulse(const RoleContext& c, const RoleInput& input,
 }
 
 constexpr double kFieldError = 0.05;  // Of a cell.
-
 struct RoleScratch {
   SweptResults swept{};
   ShellPath path{};
@@ -434,7 +433,8 @@ Twist twist_at(const WorldBody& b, const Vec3& place) {
 void World::State::look_at_pair(PairState& pair) const {
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
   const bool roles[2] = {a.has_points() && b.has_field(), b.has_points() && a.has_field()};
-  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken};
+  pair.push = {
+      .a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken, .pushed = pair.push.pushed};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
   // A contact is an impact or a force in a step.
