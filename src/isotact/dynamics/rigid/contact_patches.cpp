@@ -400,10 +400,12 @@ class PatchIntegral {
       force += push;
       moment += cross(p.place - in_.reference, push);
     }
-    // The middle of the interval stands for all of it, for friction and derivatives.
-    if (end - first > 2) {
-      const PathPart& part = t_.parts[first + (end - first) / 2];
-      set_middle(hit, part, compute_depth(hit, part).place, p);
+    // Friction and derivatives are those of the middle.
+    if (end - first > 1) {
+      const double middle = 0.5 * (from + to);
+      std::uint32_t i = first;
+      while (t_.parts[i].to < middle) ++i;
+      set_middle(hit, {middle, middle, t_.parts[i].sample}, place(hit, middle), p);
     }
     p.time += to - from;
     p.normal_force += normal_force;
