@@ -8,11 +8,12 @@
 #include "isotact/base/error.h"
 
 #include "commands/command.h"
+#include "commands/interrupt.h"
 #include "report/hints.h"
 
 namespace {
 
-constexpr int kFailed = 1, kVerdictFailed = 3;
+constexpr int kFailed = 1, kVerdictFailed = 3, kInterrupted = 130;
 
 int fail(const std::string& message) {
   fmt::print(stderr, "isotact: error: {}\n", isotact::tool::in_words_of_tool(message));
@@ -46,6 +47,8 @@ int run(int argc, char** argv) {
   } catch (const AlreadyReported&) {
   } catch (const VerdictFailed&) {
     exit_code = kVerdictFailed;
+  } catch (const Interrupted&) {
+    exit_code = kInterrupted;
   } catch (const isotact::Error& error) {
     return fail(error.what());  // while the verb is there, whose options the hints name
   }

@@ -1,4 +1,4 @@
-// Worlds of bodies: XB14's Table 4 and its stability experiment, a nut on its bolt, and a pile that
+// Worlds of bodies: XB14's Table 4, its stability experiment and its choices, a nut on its bolt, and a pile that
 // grows. One thread. Motions are checked in the run: a wrong one is exit code 1.
 #include <string_view>
 
@@ -13,7 +13,9 @@ struct Part {
 };
 constexpr Part kParts[] = {{"table4", bench_table4},
                            {"stability", bench_stability},
+                           {"choices", bench_choices},
                            {"nut", bench_nut},
+                           {"patches", bench_patches},
                            {"pile", bench_pile}};
 
 void name_options(OptionReader& reader, Options& options) {

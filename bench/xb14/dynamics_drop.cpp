@@ -21,6 +21,7 @@ ContactRule rule_of(Method method) {
   switch (method) {
     case Method::kContinuous:
     case Method::kImplicit:
+    case Method::kOwn:
       return ContactRule::kContinuous;
     case Method::kDiscrete:
       return ContactRule::kDiscrete;
@@ -54,9 +55,11 @@ const char* name(Method method) {
     case Method::kLagged:
       return "lagged";
     case Method::kImplicit:
+      return "implicit";
+    case Method::kOwn:
       break;
   }
-  return "implicit";
+  return "own";
 }
 
 Spring make_spring(double stiffness, double damping_ratio, double mass, double area) {
@@ -68,6 +71,7 @@ namespace {
 WorldSettings make_world(const Stage::Settings& s) {
   WorldSettings world = make_paper_world(s.step, rule_of(s.method), s.law);
   if (s.method == Method::kImplicit) world.solve = ForceSolve::kImplicit;
+  if (s.method == Method::kOwn) world.solve = ForceSolve::kStep;
   return world;
 }
 

@@ -1,6 +1,7 @@
 // Bodies that fall or rest on the ground, for the stability experiment: docs/stability.md.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "dynamics_report.h"
@@ -12,8 +13,15 @@ enum class Method {
   kDiscrete,    // the force at the end of a step acts in the next
   kLagged,      // the force at the beginning of a step acts in the next
   kImplicit,    // continuous, and the force answers to the motion of the next step: what worlds do
+  kOwn,         // the mean force of a step acts in this same step: ForceSolve::kStep
 };
 const char* name(Method method);
+
+// The largest value up to which a test holds: up a ladder from `least` to the first failure, then
+// halving to 2 in 100. 0: not even the least.
+double compute_largest(double least, double most, const std::function<bool(double)>& holds);
+// A part of the stability experiment (dynamics_free.cpp).
+void bench_free_drops(const Options& options, Report& report, Json& json);
 
 struct Spring {
   double stiffness = 0;  // N/m^3

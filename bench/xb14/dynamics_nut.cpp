@@ -69,6 +69,7 @@ struct Rule {
 std::vector<Rule> make_rules(bool quick) {
   if (quick) return {{"implicit", ForceSolve::kImplicit, {1e-3}}};
   return {{"implicit", ForceSolve::kImplicit, {1e-4, 2e-4, 5e-4, 1e-3, 2e-3}},
+          {"own", ForceSolve::kStep, {2e-4, 5e-4, 1e-3, 2e-3}},
           {"explicit", ForceSolve::kExplicit, {2e-4, 4e-4}}};
 }
 

@@ -61,9 +61,9 @@ std::vector<PileBody> make_bodies() {
 }
 
 // A block of four layers, each body turned about y at random.
-World make_pile(const std::vector<PileBody>& kinds, std::size_t count) {
+World make_pile(const std::vector<PileBody>& kinds, std::size_t count, ForceSolve solve) {
   const SurfaceMaterial clay{.stiffness = 5e8, .damping_ratio = 0.5, .friction = 0.4};
-  World world({.step = kStep, .threads = {1}});
+  World world({.step = kStep, .solve = solve, .threads = {1}});
   world.add_body({.name = "ground",
                   .kind = BodyKind::kStatic,
                   .shape = Shape::from_analytic(PlaneField{}),
@@ -95,11 +95,14 @@ struct Cost {
   std::size_t bodies = 0;
   double seconds = 0;                          // a step, median
   double pairs = 0, contacts = 0, points = 0;  // a step
-  PhaseTimes phases{};                         // a step
+  double rounds = 0, evaluations = 0;          // a step, of own forces
+  double residual = 0, deepest = 0, kinetic = 0;
+  PhaseTimes phases{};  // a step
 };
 
-Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& report) {
-  World world = make_pile(kinds, count);
+Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& report,
+             ForceSolve solve = ForceSolve::kImplicit) {
+  World world = make_pile(kinds, count, solve);
   double deepest = 0;
   const double energy = world.energies().total();
   for (std::size_t i = 0; i < kSettle; ++i) deepest = std::max(deepest, world.step().depth);
@@ -109,6 +112,9 @@ Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& repo
     seconds.push_back(seconds_of([&] { world.step(); }).processor);
     const StepReport& r = world.report();
     deepest = std::max(deepest, r.depth);
+    cost.rounds += r.force_rounds / static_cast<double>(kMeasured);
+    cost.evaluations += r.evaluations / static_cast<double>(kMeasured);
+    cost.residual = std::max(cost.residual, r.residual);
     cost.pairs += r.pairs / static_cast<double>(kMeasured);
     cost.contacts += r.contacts / static_cast<double>(kMeasured);
     cost.points += r.points / static_cast<double>(kMeasured);
@@ -118,6 +124,8 @@ Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& repo
     cost.phases.motion += r.seconds.motion / static_cast<double>(kMeasured);
   }
   cost.seconds = quantile(seconds, 0.5);
+  cost.deepest = deepest;
+  cost.kinetic = world.energies().kinetic;
   const std::string pile = fmt::format("pile of {}", count);
   report.check(!world.trouble(), "no world is in trouble", pile);
   report.check(world.energies().total() < energy, "no energy is gained", pile);
@@ -125,6 +133,33 @@ Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& repo
                fmt::format("{}: {:.1f} mm", pile, deepest * 1e3));
   report.check(cost.contacts > 0.9 * static_cast<double>(count), "bodies lie on each other", pile);
   return cost;
+}
+
+// The same pile with forces of the same step.
+void bench_own_pile(const std::vector<PileBody>& kinds, const Options& options, Report& report) {
+  Table table = report.table({.id = "pile-own",
+                              .title = "The pile with forces of the same step",
+                              .columns = {{"forces", Of::kKey},
+                                          {"bodies", Of::kKey},
+                                          {"a body", Of::kOurs, "us", 1},
+                                          {"rounds", Of::kOurs, "", 2},
+                                          {"evaluations", Of::kOurs, "", 0},
+                                          {"pairs", Of::kOurs, "", 0},
+                                          {"residual", Of::kOurs, "", 4},
+                                          {"deepest", Of::kOurs, "mm", 2},
+                                          {"kinetic", Of::kOurs, "mJ", 3}}});
+  const std::size_t count = options.quick ? 30 : 100;
+  for (const bool own : {false, true}) {
+    const Cost c = measure(kinds, count, report, own ? ForceSolve::kStep : ForceSolve::kImplicit);
+    table.row({own ? "own" : "implicit", count, c.seconds * 1e6 / static_cast<double>(count),
+               c.rounds, c.evaluations, c.pairs, c.residual, c.deepest * 1e3, c.kinetic * 1e3});
+    report.json["pile_own"].push_back({{"own", own},
+                                       {"seconds_a_step", c.seconds},
+                                       {"rounds", c.rounds},
+                                       {"evaluations", c.evaluations},
+                                       {"residual", c.residual},
+                                       {"deepest", c.deepest}});
+  }
 }
 
 }  // namespace
@@ -146,6 +181,7 @@ void bench_pile(const Options& options, Report& report) {
                     .note = fmt::format("Steps of {} ms, after {} steps of falling together.",
                                         kStep * 1e3, kSettle)});
   const std::vector<PileBody> kinds = make_bodies();
+  bench_own_pile(kinds, options, report);
   std::vector<ChartPoint> points;
   Json rows = Json::array();
   for (const std::size_t count : {10U, 30U, 100U, 300U, 1000U}) {

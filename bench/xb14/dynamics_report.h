@@ -39,6 +39,8 @@ enum class DropModel { kBunnySmall, kBunny, kBowl, kDragon };
 DropBody make_drop_body(DropModel model, const Options& options);
 // Procedural, for the stability experiment: the same with and without data.
 DropBody make_blob_body(std::uint32_t points);
+// The bunny (777 points) or the bowl, from data if there are any, as coarse as the blob.
+DropBody make_small_drop_body(DropModel model);
 DropBody make_box_body();  // 20 by 10 by 15 cm, on y = 0
 
 // XB14's experiments: the mean (or last) force of a step acts in the next, no impacts are resolved
@@ -49,7 +51,9 @@ WorldSettings make_paper_world(double step, ContactRule contact, ForceLaw law);
 // The parts, each a table.
 void bench_table4(const Options& options, Report& report);
 void bench_stability(const Options& options, Report& report);
+void bench_choices(const Options& options, Report& report);
 void bench_nut(const Options& options, Report& report);
+void bench_patches(const Options& options, Report& report);
 void bench_pile(const Options& options, Report& report);
 
 }  // namespace isotact::bench

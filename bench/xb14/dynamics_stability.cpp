@@ -15,20 +15,6 @@ namespace {
 
 constexpr Method kMethods[] = {Method::kContinuous, Method::kDiscrete, Method::kLagged};
 
-// The largest value up to which a test holds: up a ladder from `least` to the first failure, then
-// halving to 2 in 100. 0: not even the least.
-double compute_largest(double least, double most, const std::function<bool(double)>& holds) {
-  constexpr double kRung = 1.19;
-  double good = 0, bad = least;
-  for (; bad < most && holds(bad); bad *= kRung) good = bad;
-  if (good == 0 || bad >= most) return good;
-  while (bad / good > 1.02) {
-    const double middle = std::sqrt(good * bad);
-    (holds(middle) ? good : bad) = middle;
-  }
-  return good;
-}
-
 // ---- a contact that is held
 // -----------------------------------------------------------------------
 
@@ -164,6 +150,11 @@ AllDrops run_all(const Falls& falls, Drop drop, bool stop_early) {
   return all;
 }
 
+Drop with_method(Drop drop, Method method) {
+  drop.method = method;
+  return drop;
+}
+
 struct Limit {
   double step = 0, deepest = 0;
 };
@@ -280,7 +271,9 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
                                 {"continuous over discrete", Of::kPaper, "times", 2},
                                 {"continuous over discrete", Of::kOurs, "times", 2},
                                 {"continuous over lagged", Of::kOurs, "times", 2},
-                                {"implicit over discrete", Of::kOurs, "times", 2}},
+                                {"implicit over discrete", Of::kOurs, "times", 2},
+                                {"own over discrete", Of::kOurs, "times", 2},
+                                {"own over lagged", Of::kOurs, "times", 2}},
                     .note = fmt::format(
                         "Drops onto the ground at a damping of {}. The paper does not say whether "
                         "its discrete forces are of this step or of the last (lagged).",
@@ -292,11 +285,15 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
   const Rival continuous{.limit = limits[0]},
       discrete{.method = Method::kDiscrete, .limit = limits[1]},
       lagged{.method = Method::kLagged, .limit = limits[2]},
-      default_one{Method::kImplicit, ForceLaw::kOurs, find_limit(falls, implicit)};
-  const std::pair<Rival, Rival> matches[] = {
-      {continuous, discrete}, {continuous, lagged}, {default_one, discrete}};
-  PaperFigures of[3];
-  for (std::size_t k = 0; k < 3; ++k) {
+      default_one{Method::kImplicit, ForceLaw::kOurs, find_limit(falls, implicit)},
+      own{Method::kOwn, ForceLaw::kOurs, find_limit(falls, with_method(implicit, Method::kOwn))};
+  const std::pair<Rival, Rival> matches[] = {{continuous, discrete},
+                                             {continuous, lagged},
+                                             {default_one, discrete},
+                                             {own, discrete},
+                                             {own, lagged}};
+  PaperFigures of[5];
+  for (std::size_t k = 0; k < 5; ++k) {
     const auto& [ours, other] = matches[k];
     const PaperFigures& f = of[k] = find_paper_figures(falls, ours, other);
     json["figures"].push_back({{"of", name(ours.method)},
@@ -307,7 +304,7 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
                                {"softened_penetration_ratio", f.deeper}});
   }
   const auto row = [&](const char* what, double paper, double PaperFigures::*part) {
-    table.row({what, paper, of[0].*part, of[1].*part, of[2].*part});
+    table.row({what, paper, of[0].*part, of[1].*part, of[2].*part, of[3].*part, of[4].*part});
   };
   row("larger step, equal stiffness", 3, &PaperFigures::steps);
   row("larger step, equal stiffness and depth", 2.6, &PaperFigures::equal_steps);
@@ -330,6 +327,8 @@ void bench_implicit(const Options& options, const Falls& falls, Report& report, 
                     .columns = {{"stiffness", Of::kKey, "N/m^3"},
                                 {"implicit", Of::kOurs, "ms", 2},
                                 {"deepest", Of::kOurs, "mm", 1},
+                                {"own", Of::kOurs, "ms", 2},
+                                {"deepest", Of::kOurs, "mm", 1},
                                 {"continuous", Of::kOurs, "ms", 2},
                                 {"discrete", Of::kOurs, "ms", 2}},
                     .note = fmt::format("Of steps up to {:.0f} ms.", kMostStep * 1e3)});
@@ -341,21 +340,61 @@ void bench_implicit(const Options& options, const Falls& falls, Report& report, 
               .stiffness = factor * kStiffness,
               .damping_ratio = kDamping};
     const Limit implicit = find_limit(falls, drop);
+    const Limit own = find_limit(falls, with_method(drop, Method::kOwn));
     drop.method = Method::kContinuous;
     const double root = std::sqrt(factor);
     const Limit continuous = find_limit(falls, drop, kLeastStep / root);
     drop.method = Method::kDiscrete;
     const Limit discrete = find_limit(falls, drop, kLeastStep / root);
-    table.row({drop.stiffness, implicit.step * 1e3, implicit.deepest * 1e3, continuous.step * 1e3,
-               discrete.step * 1e3});
+    table.row({drop.stiffness, implicit.step * 1e3, implicit.deepest * 1e3, own.step * 1e3,
+               own.deepest * 1e3, continuous.step * 1e3, discrete.step * 1e3});
     json["implicit"].push_back({{"stiffness", drop.stiffness},
                                 {"step", implicit.step},
                                 {"deepest", implicit.deepest},
+                                {"own_step", own.step},
+                                {"own_deepest", own.deepest},
                                 {"continuous_step", continuous.step},
                                 {"discrete_step", discrete.step}});
     report.check(implicit.step > 3 * std::max(continuous.step, discrete.step),
                  "implicit steps are three times as large as all others",
                  fmt::format("{:.2f} ms at {:.0e} N/m^3", implicit.step * 1e3, drop.stiffness));
+  }
+}
+
+// The paper's own models: the bunny and the bowl on their twins.
+void bench_models(const Options& options, Report& report, Json& json) {
+  Table table =
+      report.table({.id = "models",
+                    .title = "Drops onto a fixed twin and the ground, by model",
+                    .columns = {{"model", Of::kKey},
+                                {"points", Of::kKey, "", 0},
+                                {"continuous", Of::kOurs, "ms", 2},
+                                {"discrete", Of::kOurs, "ms", 2},
+                                {"lagged", Of::kOurs, "ms", 2},
+                                {"implicit", Of::kOurs, "ms", 2},
+                                {"own", Of::kOurs, "ms", 2},
+                                {"continuous over discrete", Of::kOurs, "", 2},
+                                {"continuous over lagged", Of::kOurs, "", 2},
+                                {"own over discrete", Of::kOurs, "", 2}},
+                    .note = fmt::format("A damping of {}, two orientations, a second.", kDamping)});
+  for (const DropModel model : {DropModel::kBunnySmall, DropModel::kBowl}) {
+    const Falls falls{make_small_drop_body(model), options.quick ? 1 : 2};
+    double steps[5];
+    for (std::size_t k = 0; k < 5; ++k) {
+      const Method method = k < 3 ? kMethods[k] : (k == 3 ? Method::kImplicit : Method::kOwn);
+      steps[k] = find_limit(falls, {.method = method,
+                                    .law = k < 3 ? ForceLaw::kPaper : ForceLaw::kOurs,
+                                    .stiffness = kStiffness,
+                                    .damping_ratio = kDamping,
+                                    .has_twin = true,
+                                    .seconds = 1})
+                     .step *
+                 1e3;
+    }
+    table.row({falls.body.name, static_cast<double>(falls.body.point_count()), steps[0], steps[1],
+               steps[2], steps[3], steps[4], ratio_of(steps[0], steps[1]),
+               ratio_of(steps[0], steps[2]), ratio_of(steps[4], steps[1])});
+    json["models"].push_back({{"model", falls.body.name}, {"steps_ms", steps}});
   }
 }
 
@@ -365,6 +404,7 @@ void bench_stability(const Options& options, Report& report) {
   report.note("XB14's fourth experiment; docs/stability.md says how it is done.");
   Json json;
   bench_held(options, report, json);
+  bench_free_drops(options, report, json);
   json["drops"] = Json::array();
   const Falls falls{make_blob_body(777), options.quick ? 1 : 5};
   const Limits limits = bench_drops(options, falls, false, ForceLaw::kPaper, report, json);
@@ -374,6 +414,7 @@ void bench_stability(const Options& options, Report& report) {
     bench_figures(options, falls, limits, report, json);
   }
   bench_implicit(options, falls, report, json);
+  bench_models(options, report, json);
   report.json["stability"] = json;
 }
 

@@ -95,6 +95,11 @@ DropBody make_drop_body(DropModel model, const Options& options) {
                     : make_stand_in(model, options.resolution());
 }
 
+DropBody make_small_drop_body(DropModel model) {
+  return has_data() ? make_from_data(source_of(model), kStabilityCells)
+                    : make_stand_in(model, kStabilityCells);
+}
+
 DropBody make_blob_body(std::uint32_t points) {
   DropBody body{.name = "blob", .how = "repulsion"};
   body.mesh = make_blob({.triangles = 8000});

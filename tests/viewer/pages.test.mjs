@@ -67,6 +67,82 @@ test('a page that is marked so plays when it is opened', async () => {
   assert.equal(await few.page.evaluate(() => window.isotact.playback.playing), false);
 });
 
+test('the clock never goes back before the start', async () => {
+  const { page } = few;
+  const times = await page.evaluate(() => {
+    const { playback } = window.isotact;
+    playback.seek(playback.begin);
+    playback.play();
+    playback.advance(-0.05); // as the first frame of a page that plays when it is opened
+    const seen = [playback.begin, playback.time];
+    playback.pause();
+    return seen;
+  });
+  assert.equal(times[0], 0);
+  assert.ok(times[1] >= 0, String(times[1]));
+});
+
+test('charts have an axis of time', async () => {
+  const axes = await few.page.evaluate(() =>
+    [...document.querySelectorAll('.chart .axis')].map((axis) =>
+      [...axis.children].map((span) => [span.textContent, parseFloat(span.style.left)]),
+    ),
+  );
+  assert.equal(axes.length, 4);
+  for (const axis of axes) {
+    assert.deepEqual(
+      axis.map(([text]) => text),
+      ['0', '0.2', '0.4', '0.6 s'],
+    );
+    axis.forEach(([, left], k) => assert.ok(Math.abs(left - (100 * k) / 3) < 0.01, String(left)));
+  }
+});
+
+test('the panel says where a body is and how fast', async () => {
+  const { page } = few;
+  const facts = async (time) => {
+    await page.evaluate((t) => {
+      window.isotact.looks.select(3);
+      window.isotact.playback.seek(t);
+    }, time);
+    await settle(page);
+    return page.evaluate(() => {
+      const all = [...document.querySelectorAll('.card .facts > *')].map((e) => e.textContent);
+      return Object.fromEntries(all.flatMap((t, i) => (i % 2 === 0 ? [[t, all[i + 1]]] : [])));
+    });
+  };
+  // It falls freely from a height of 0.25 m and more.
+  const early = await facts(0.1);
+  const place = early.position.match(/^(\S+), (\S+), (\S+) m$/).slice(1).map(Number);
+  const center = await page.evaluate(() => window.isotact.pack.bodies[3].center);
+  assert.ok(Math.abs(place[0] - (-0.08 + center[0])) < 2e-3, early.position);
+  assert.ok(Math.abs(place[1] - (0.25 + center[1] - 0.5 * 9.81 * 0.01)) < 4e-3, early.position);
+  const speed = Number(early.speed.match(/^(\S+) m\/s$/)[1]);
+  assert.ok(speed > 0.9 && speed < 1.2, early.speed); // between 0.1 and 0.12 s
+  await page.evaluate(() => window.isotact.looks.select(0));
+  await settle(page);
+  const ground = await page.locator('.card .facts').innerText();
+  assert.ok(!ground.includes('speed'), ground);
+  await page.evaluate(() => window.isotact.looks.select(null));
+});
+
+test('contacts behind bodies are dim', async () => {
+  const { page } = few;
+  // Pixels of the frame with most contacts, with contacts on: those of a dot that is hidden by a
+  // body are between the two pictures.
+  const same = await page.evaluate(() => {
+    const dots = window.isotact.theatre.contacts.group.children[0];
+    return {
+      all: dots.material.depthTest,
+      front: dots.children[0].material.depthTest,
+      opacity: [dots, dots.children[0]].map((d) => d.material.uniforms.opacity.value),
+    };
+  });
+  assert.deepEqual(same.all, false);
+  assert.deepEqual(same.front, true);
+  assert.ok(same.opacity[0] < 0.5 && same.opacity[1] === 1);
+});
+
 test('playing and scrubbing change the picture', async () => {
   const { page, context, troubles } = await open(browser, url('few'));
   await page.locator('#scrub').focus();

@@ -46,6 +46,9 @@ void run_demo(const DemoOptions& options) {
     print_json(story.facts);
   else
     print_end(replay, watch.seconds());
+  if (!replay.is_in_trouble) return;
+  fmt::print(stderr, "isotact: error: the run of the demo was stopped early\n");
+  throw AlreadyReported();
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ int print_usage_error(const CLI::App& app, const char* message) {
 
 }  // namespace
 
-std::optional<double> find_length(std::string_view text) {
+std::optional<double> parse_length_text(std::string_view text) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || !std::isfinite(value)) return std::nullopt;
@@ -97,7 +97,7 @@ void Command::add_number(const OptionInfo& info, double& target, NumberRange ran
 
 void Command::add_length(const OptionInfo& info, double& target, NumberRange range) {
   const auto in_metres = [range](std::string& text) -> std::string {
-    const std::optional<double> metres = find_length(text);
+    const std::optional<double> metres = parse_length_text(text);
     if (!metres) return fmt::format("'{}' is not a length such as 5mm or 0.005", text);
     if (!(*metres >= range.lowest && *metres <= range.highest))
       return fmt::format("'{}' is not a length from {} to {} metres", text, range.lowest,

@@ -54,7 +54,7 @@ struct LengthUnit {
 inline constexpr LengthUnit kLengthUnits[] = {{"mm", 1e-3}, {"cm", 1e-2}, {"in", 0.0254}, {"m", 1}};
 
 // Metres, of "5mm" or "0.005". Empty for other text.
-std::optional<double> find_length(std::string_view text);
+std::optional<double> parse_length_text(std::string_view text);
 
 // One subcommand while it is set up. Targets must live until the command line has been run.
 class Command {

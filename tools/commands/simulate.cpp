@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,18 +13,20 @@
 #include "isotact/scene/run/run.h"
 
 #include "command.h"
+#include "interrupt.h"
 #include "input/scene_engines.h"
 #include "page/run_page.h"
 #include "picture/animation.h"
 #include "picture/picture_output.h"
 #include "picture/simulate_picture.h"
+#include "report/run_poses.h"
 
 namespace isotact::tool {
 namespace {
 
 struct SimulateOptions {
   CommonOptions common;
-  std::string scene, output, log, frames, animate, save, resume, engine, narrow_phase;
+  std::string scene, output, log, poses, frames, animate, save, resume, engine, narrow_phase;
   double step = 0, rate = 0;
   int steps = 0, every = 1, width = 720;
   bool no_contacts = false;
@@ -41,6 +44,7 @@ void check(const SimulateOptions& o) {
   if (!o.output.empty()) check_extension(o.output, ".html .glb .csv");
   if (o.wants_page()) require_viewer();
   if (!o.log.empty()) check_extension(o.log, ".csv");
+  if (!o.poses.empty()) check_extension(o.poses, ".csv .npy");
   if (!o.animate.empty() && !make_animation(lower_extension(o.animate), 1))
     throw UsageError(
         fmt::format("--animate {}: animations are written as .gif or .png", o.animate));
@@ -49,7 +53,7 @@ void check(const SimulateOptions& o) {
                  "for pictures, which --frames and --animate draw");
   if (!o.wants_frames())
     refuse_given({"--fps"}, "no frames are kept: name -o RUN.html or .glb, --frames or --animate");
-  for (const std::string* file : {&o.output, &o.log, &o.animate, &o.save})
+  for (const std::string* file : {&o.output, &o.log, &o.poses, &o.animate, &o.save})
     if (!file->empty()) refuse_same_file(o.scene, *file);
 }
 
@@ -113,7 +117,7 @@ void write_outputs(const SceneRun& run, const SimulateOptions& o) {
 }
 
 void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t steps,
-                  double seconds) {
+                  double seconds, bool interrupted) {
   const World& world = run.world();
   const Energies e = run.report().energies;
   const std::size_t bodies = world.body_count() + run.scene().soft_bodies.size();
@@ -142,6 +146,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
            {"most_contacts", run.most_contacts()},
            {"frames", run.replay().frames.size()},
            {"seconds", seconds},
+           {"interrupted", interrupted},
            {"trouble", nullptr},
            {"warnings", run.warnings()}};
     if (trouble)
@@ -163,7 +168,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
       {"hash", fmt::format("{:016x}", run.hash())},
       {"time", fmt::format("{:.3g} s, {:.3g} ms per step", seconds,
                            steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}};
-  for (const std::string* file : {&o.output, &o.log, &o.frames, &o.animate})
+  for (const std::string* file : {&o.output, &o.log, &o.poses, &o.frames, &o.animate})
     if (!file->empty()) facts.emplace_back("wrote", without_control_codes(*file));
   if (!o.save.empty() && !trouble) facts.emplace_back("wrote", without_control_codes(o.save));
   print_facts(facts);
@@ -191,13 +196,19 @@ void run_simulate(const SimulateOptions& o) {
   // Of a resumed run, what is left of it.
   const std::uint64_t done = run.report().number, all = step_count(scene);
   const std::uint64_t left = o.steps > 0 ? all : all - std::min(all, done);
+  std::optional<RunPoses> poses;
+  if (!o.poses.empty()) poses.emplace(o.poses, run);
+  bool interrupted = false;
   const auto start = std::chrono::steady_clock::now();
   {
     ProgressBar bar;
     const Monitor monitor = bar.monitor();
+    const Interrupt interrupt;
     run.go(left, [&](const StepReport& report) {
       monitor.report({"simulating", report.number - done, left});
-      return true;
+      if (poses) poses->add(run);
+      interrupted = interrupt.is_asked() && report.number - done < left;
+      return !interrupted;
     });
   }
   const double seconds =
@@ -205,10 +216,18 @@ void run_simulate(const SimulateOptions& o) {
   print_warnings(o.scene, {run.warnings().begin() + static_cast<std::ptrdiff_t>(warned),
                            run.warnings().end()});
   write_outputs(run, o);
-  print_report(run, o, run.report().number - done, seconds);
+  if (poses) poses->write(run);
+  print_report(run, o, run.report().number - done, seconds, interrupted);
   if (const auto trouble = run.trouble()) {
     fmt::print(stderr, "isotact: error: {}: the run was stopped: {}\n", o.scene, trouble->message);
     throw AlreadyReported();
+  }
+  if (interrupted) {
+    fmt::print(stderr,
+               "isotact: interrupted: {}: the run was stopped at step {} of {} ({:.6g} s); the "
+               "files have what there is until then\n",
+               o.scene, run.report().number, done + left, run.report().time);
+    throw Interrupted();
   }
 }
 
@@ -236,6 +255,12 @@ void add_simulate(CommandLine& line) {
        .help = "Log to write, one row per step: energies, contacts, depth, times (.csv)",
        .value_name = "FILE"},
       options->log);
+  command.add_text(
+      {.names = "--poses",
+       .help = "Poses to write, one row per step and rigid body: x y z, quaternion w x y z, "
+               "velocity and angular velocity (.csv or .npy)",
+       .value_name = "FILE"},
+      options->poses);
   command.add_text(
       {.names = "--frames",
        .help = "Draw the frames of the run as PNG files into this folder, with contacts",

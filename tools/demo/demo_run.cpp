@@ -120,6 +120,7 @@ DemoReplay run_demo_scene(Story& story) {
       falling_count(scene), scene.soft_bodies.size(), run.most_contacts(), run.deepest() * 1e3,
       nut.turns, nut.sank * 1e3));
   if (trouble) story.tell(fmt::format("The run was stopped: {}", trouble->message));
+  replay.is_in_trouble = trouble.has_value();
   return replay;
 }
 

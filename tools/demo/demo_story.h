@@ -63,6 +63,7 @@ void find_continuous_contact(Story& story);
 struct DemoReplay {
   std::filesystem::path file{};
   bool is_page = true;
+  bool is_in_trouble = false;  // The run stopped early.
 };
 DemoReplay run_demo_scene(Story& story);
 

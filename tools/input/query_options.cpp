@@ -101,7 +101,7 @@ Pose pose_of_row(std::span<const double> n, bool scalar_first) {
 }  // namespace
 
 double parse_length(const std::string& option, const std::string& text) {
-  if (const auto metres = find_length(text)) return *metres;
+  if (const auto metres = parse_length_text(text)) return *metres;
   throw UsageError(option + ": expected a length such as 5mm or 0.005, found '" + text + "'");
 }
 

@@ -196,7 +196,7 @@ void set_deepest(DistanceResult& result, bool is_on_a, const Vec3& inside, const
 // Two round solids; the core of one enters the other body.
 void set_round_pair_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                           const MeshDistance& cores) {
-  const RoundPairDepth found = find_depth_of_round_pair(a, b, cores);
+  const RoundPairDepth found = compute_depth_of_round_pair(a, b, cores);
   result.distance = result.upper_bound = -found.deepest.depth;
   result.lower_bound = -found.deepest.bound;
   set_deepest(result, found.is_on_a, found.deepest.point, found.deepest.nearest);

@@ -184,8 +184,8 @@ Deepest find_deepest_on(const Core& of, double of_radius, const Core& in, double
 
 }  // namespace
 
-RoundPairDepth find_depth_of_round_pair(const ExactSide& a, const ExactSide& b,
-                                        const MeshDistance& cores) {
+RoundPairDepth compute_depth_of_round_pair(const ExactSide& a, const ExactSide& b,
+                                           const MeshDistance& cores) {
   const Core of_a(a, {}), of_b(b, inverse(a.world_from_body) * b.world_from_body);
   const double tolerance = 1e-7 * (a.body.size + b.body.size);
   const Deepest on_a = find_deepest_on(of_a, a.body.radius, of_b, b.body.radius,

@@ -54,8 +54,8 @@ struct ShapeParts {
   std::optional<MassProperties> mass{};        // of density 1
   // Index of `field` for segments and swept points; without it, one is built when first needed.
   std::shared_ptr<const SegmentIndex> segment_index{};
-  // The rule by which inside and outside were found when `field` was built of the mesh. Without it,
-  // that of the settings is assumed.
+  // The rule for the sign when `field` was built of the mesh, if that is known. Else it
+  // is taken to be as the settings have it.
   std::optional<SignRule> sign_rule{};
   // The surface that `field` is of. It is only needed if it is not the mesh as stored: components
   // were turned over or holes closed. Without it, exact queries prepare it from the mesh.

@@ -146,15 +146,16 @@ class Watch {
   bool around_ = false;
 };
 
-inline Outcome play(const Throw& t) {
-  World world({.step = t.step, .threads = {1}});
+inline Outcome play(const Throw& t, ForceSolve solve = ForceSolve::kImplicit) {
+  World world({.step = t.step, .solve = solve, .threads = {1}});
   const BodyId wall = world.add_body(t.wall);
   const BodyId id = world.add_body(t.body);
   const Vec3 pull = world.settings().gravity;
   const double high = t.body.pose.translation.y;
   // Velocities change at the beginning of a step, by the loads of all of it. At the time of the
-  // positions a body that falls has half of the next step's.
-  const Vec3 half = pull * (0.5 * t.step);
+  // positions a body that falls has half of the next step's. (With ForceSolve::kStep velocities are
+  // those of that time.)
+  const Vec3 half = solve == ForceSolve::kStep ? Vec3{} : pull * (0.5 * t.step);
   const auto energy = [&] {
     double sum = world.energies().total();
     for (const BodyId b : {wall, id})

@@ -87,6 +87,17 @@ TEST(SceneParse, FilesLieBesideTheScene) {
   EXPECT_EQ(file.unit, "mm");
 }
 
+TEST(SceneParse, MeshesHaveASizeAScaleAndASign) {
+  const auto shape = [](const std::string& keys) {
+    return parse_scene(scene_with("", "", R"({"mesh": "nut.stl", )" + keys + "}"), "x").shapes[0];
+  };
+  EXPECT_EQ(std::get<MeshFile>(shape(R"("size": 0.2)").source).size, 0.2);
+  EXPECT_EQ(std::get<MeshFile>(shape(R"("scale": 3)").source).scale, 3);
+  EXPECT_EQ(std::get<MeshFile>(shape(R"("unit": "mm")").source).scale, 1);
+  EXPECT_EQ(shape(R"("sign": "unsigned")").sign, SignMethod::kUnsigned);
+  EXPECT_EQ(shape(R"("unit": "m")").sign, SignMethod::kAuto);
+}
+
 TEST(SceneParse, DataHasAStandIn) {
   const Scene s = parse_scene(
       scene_with("", "", R"({"data": "a/statue.obj", "size": 2, "else": {"make": "torus"}})"), "x");
@@ -201,6 +212,10 @@ TEST(SceneParse, EveryErrorNamesItsPlace) {
       {scene_with("", "", R"({"field": "sphere", "radius": 1, "position": [3, 0, 0]})"),
        "bodies[1].shape.position: is not known here"},
       {scene_with("", "", R"({"mesh": "a.obj", "unit": "ft"})"), "shape.unit"},
+      {scene_with("", "", R"({"mesh": "a.obj", "size": 0})"), "shape.size"},
+      {scene_with("", "", R"({"mesh": "a.obj", "scale": -1})"), "shape.scale"},
+      {scene_with("", "", R"({"mesh": "a.obj", "scale": 2, "size": 1})"), "scale"},
+      {scene_with("", "", R"({"mesh": "a.obj", "sign": "inside"})"), "shape.sign"},
       {scene_with("", "", R"("cube")"), "bodies[1].shape: there is no shape"},
       {scene_with("", "", "7"), "bodies[1].shape: expected a shape's name or an object, found 7"},
       {scene_with("", R"("name2": 1)"), "bodies[1].name2: is not known here; did you mean name?"},

@@ -31,6 +31,7 @@ void make_coarse(Scene& scene) {
     shape.resolution = 16;
     if (shape.points != 0U) shape.points = 60;
     auto* made = std::get_if<MadeShape>(&shape.source);
+    if (auto* data = std::get_if<DataFile>(&shape.source)) made = &data->stand_in;
     if (made != nullptr && made->name == "blob") made->parameters["triangles"] = 4000;
   }
 }

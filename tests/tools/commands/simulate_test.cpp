@@ -1,5 +1,6 @@
 // isotact simulate as a user drives it.
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -103,6 +104,28 @@ TEST_F(SimulateVerb, TakesAssets) {
   EXPECT_EQ(run_json({"info", "asset.glb"})["components"], 3);
 }
 
+// The mesh has a longest side of 0.1 m.
+TEST_F(SimulateVerb, MeshesTakeASizeOrAScale) {
+  const auto width = [&](const std::string& keys) {
+    write("sized.json", R"({"isotact_scene": 1, "run": {"steps": 1}, "bodies": [{"name": "part",
+      "shape": {"mesh": "part.obj", "resolution": 16, "points": 60)" + keys + "}}]}");
+    run_json({"simulate", "sized.json", "-o", "sized.glb"});
+    const Json bounds = run_json({"info", "sized.glb"})["bounds"];
+    return bounds["max"][0].get<double>() - bounds["min"][0].get<double>();
+  };
+  const double own = width("");
+  EXPECT_NEAR(own, 0.1, 0.01);
+  EXPECT_NEAR(width(R"(, "scale": 3)"), 3 * own, 1e-6);
+  EXPECT_NEAR(width(R"(, "unit": "mm", "scale": 3)"), 0.003 * own, 1e-6);
+  EXPECT_NEAR(width(R"(, "unit": "cm", "size": 0.5)"), 0.5, 0.02);
+  ASSERT_EQ(run({"build", "part.obj", "-o", "part.isotact", "--resolution", "16"}).exit_code, 0);
+  write("asset.json", R"({"isotact_scene": 1, "bodies": [{"name": "part",
+      "shape": {"mesh": "part.isotact", "scale": 2}}]})");
+  const ProgramRun asset = run({"simulate", "asset.json"});
+  EXPECT_EQ(asset.exit_code, 1);
+  EXPECT_NE(asset.err.find("is an asset"), std::string::npos) << asset.err;
+}
+
 TEST_F(SimulateVerb, TakesAnotherStep) {
   const Json j =
       run_json({"simulate", "drop.json", "--dt", "0.001", "--steps", "10", "-o", "log.csv"});
@@ -126,6 +149,86 @@ TEST_F(SimulateVerb, StopsInTroubleAndKeepsWhatThereIs) {
   EXPECT_GT(j["trouble"]["time"].get<double>(), 0);
   EXPECT_EQ(text_of("hard.glb").substr(0, 4), "glTF");
   EXPECT_GT(text_of("hard.csv").size(), 150U);
+}
+
+// The last rows are the last state, which the replay has as well; names with commas are quoted.
+TEST_F(SimulateVerb, WritesPosesAndVelocities) {
+  std::string text = kDrop;
+  text.replace(text.find("\"stone\""), 7, "\"a, \\\"stone\\\"\"");
+  write("named.json", text);
+  run_json({"simulate", "named.json", "--steps", "4", "--poses", "run.csv", "--save", "run.snapshot"});
+  std::istringstream csv(text_of("run.csv"));
+  std::string line, last;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "step,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz");
+  int rows = 0;
+  while (std::getline(csv, line)) {
+    if (rows == 1) {
+      EXPECT_EQ(line, "0,\"a, \"\"stone\"\"\",0,0.11,0,1,0,0,0,0,0,0,0,0,0");
+    }
+    if (rows == 13) last = line;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 5 * 3);
+  EXPECT_EQ(last.substr(0, 4), "4,\"a");
+  run_json({"simulate", "named.json", "--steps", "4", "--poses", "run.npy"});
+  const std::string npy = text_of("run.npy");
+  ASSERT_GT(npy.size(), 128U);
+  EXPECT_EQ(npy.substr(1, 5), "NUMPY");
+  EXPECT_NE(npy.find("'descr': '<f8'"), std::string::npos);
+  EXPECT_NE(npy.find("'shape': (15, 15)"), std::string::npos);
+  const std::size_t data = npy.size() - 15 * 15 * sizeof(double);
+  EXPECT_EQ(data % 64, 0U);
+  double row[15];
+  std::memcpy(row, npy.data() + data + 13 * sizeof row, sizeof row);
+  EXPECT_EQ(row[0], 4);
+  EXPECT_EQ(row[1], 1);
+  EXPECT_LT(row[10], -0.01);  // it falls
+  // Every number of the text is read back as the same double.
+  std::istringstream numbers(last.substr(last.find("\",") + 2));
+  for (int c = 2; c < 15; ++c) {
+    std::string field;
+    std::getline(numbers, field, ',');
+    EXPECT_EQ(std::stod(field), row[c]) << c;
+  }
+  // The rest of a run begins with the state that was saved.
+  run_json({"simulate", "named.json", "--resume", "run.snapshot", "--steps", "1", "--poses", "rest.csv"});
+  EXPECT_NE(text_of("rest.csv").find("\n" + last + "\n"), std::string::npos);
+  EXPECT_EQ(run({"simulate", "drop.json", "--poses", "run.txt"}).exit_code, 2);
+  EXPECT_EQ(run({"simulate", "drop.json", "--poses", "none/run.csv"}).exit_code, 1);
+}
+
+// A run of minutes, ended after some steps as by Ctrl-C: what it wrote is whole, and it goes on from
+// the snapshot.
+TEST_F(SimulateVerb, WritesWhatThereIsWhenInterrupted) {
+  for (const char* signal : {"INT", "TERM"}) {
+    // It waits until the program catches the signal.
+    const std::string script =
+        std::string(ISOTACT_TOOL) +
+        " simulate drop.json --steps 100000000 --fps 1 -o long.glb --json --save long.snapshot"
+        " --log long.csv --poses long.npy > out.json 2> err.txt & pid=$!; i=0;"
+        " while [ $((0x$(sed -n 's/^SigCgt:[^0-9a-f]*//p' /proc/$pid/status) & 2)) = 0 ]; do"
+        "   sleep 0.05; i=$((i+1)); [ $i -lt 1200 ] || break; done;"
+        " sleep 0.2; kill -" +
+        std::string(signal) + " $pid; wait $pid";
+    const ProgramRun r = run_program("/bin/sh", {"-c", script}, folder_.path().string());
+    EXPECT_EQ(r.exit_code, 130) << text_of("err.txt");
+    EXPECT_NE(text_of("err.txt").find("interrupted"), std::string::npos) << text_of("err.txt");
+    const Json j = parse_output(text_of("out.json"));
+    EXPECT_TRUE(j["interrupted"].get<bool>());
+    EXPECT_TRUE(j["trouble"].is_null());
+    const auto steps = j["steps"].get<std::size_t>();
+    EXPECT_GT(steps, 0U);
+    EXPECT_EQ(text_of("long.glb").substr(0, 4), "glTF");
+    const std::string csv = text_of("long.csv");
+    EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), steps + 1);
+    EXPECT_NE(text_of("long.npy").find("'shape': (" + std::to_string(3 * (steps + 1))),
+              std::string::npos);
+    const Json more =
+        run_json({"simulate", "drop.json", "--resume", "long.snapshot", "--steps", "2"});
+    EXPECT_EQ(more["steps"], steps + 2);
+    EXPECT_FALSE(more["interrupted"].get<bool>());
+  }
 }
 
 TEST_F(SimulateVerb, SaysWhatIsWrong) {

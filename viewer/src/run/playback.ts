@@ -88,7 +88,8 @@ export class Playback {
 
   // Seconds of the wall's clock have passed.
   advance(seconds: number): void {
-    if (!this.playing_) return;
+    // The first picture of a browser may be stamped earlier than the script that asked for it.
+    if (!this.playing_ || !(seconds > 0)) return;
     let next = this.time_ + seconds * this.speed_;
     if (next >= this.end) {
       if (!this.loop) this.playing_ = false;

@@ -38,6 +38,30 @@ export class Poses {
     return this.slot[body]! >= 0;
   }
 
+  // Metres per second, between a frame and the next one, of a place in the body's frame. Zero for
+  // bodies that do not move, and in a run of one frame.
+  speed(body: number, place: readonly number[], frame: number): number {
+    const { times, moving } = this.frames;
+    const from = Math.max(Math.min(frame, times.length - 2), 0);
+    const seconds = (times[from + 1] ?? 0) - times[from]!;
+    const k = this.slot[body]!;
+    if (k < 0 || !(seconds > 0)) return 0;
+    const at = (f: number) => {
+      const slot = f * moving.length + k;
+      write(this.frames.places, 3 * slot, this.frames.turns, 4 * slot, kMatrix, 0);
+      return [0, 1, 2].map(
+        (i) =>
+          kMatrix[i]! * place[0]! +
+          kMatrix[4 + i]! * place[1]! +
+          kMatrix[8 + i]! * place[2]! +
+          kMatrix[12 + i]!,
+      );
+    };
+    const a = at(from);
+    const b = at(from + 1);
+    return Math.hypot(b[0]! - a[0]!, b[1]! - a[1]!, b[2]! - a[2]!) / seconds;
+  }
+
   setTime(frame: number, time: number): void {
     const { times, moving } = this.frames;
     const next = Math.min(frame + 1, times.length - 1);
@@ -65,6 +89,7 @@ export class Poses {
 
 const kPlace = new Float64Array(3);
 const kTurn = new Float64Array(4);
+const kMatrix = new Float32Array(16);
 
 type Numbers = Float64Array | Float32Array | Int16Array;
 

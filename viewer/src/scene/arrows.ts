@@ -1,4 +1,5 @@
-// Arrows, many at once: a shaft and one or two heads, along y from the origin, of unit length.
+// Arrows, many at once: a shaft and one or two heads, along y from the origin, of unit length. What
+// is behind or inside of bodies is dim.
 
 import {
   BufferGeometry,
@@ -23,26 +24,39 @@ function arrowGeometry(heads: number): BufferGeometry {
   return mergeGeometries(parts);
 }
 
+const kDimArrow = 0.45; // most of them begin inside of bodies
+
 export class Arrows {
   readonly mesh: InstancedMesh;
+  private readonly front: InstancedMesh;
   private readonly matrix = new Matrix4();
   private readonly turn = new Quaternion();
   private readonly scale = new Vector3();
   private readonly direction = new Vector3();
 
   constructor(most: number, colour: string, heads = 1) {
-    const material = new MeshLambertMaterial({
-      color: colour,
-      emissive: colour,
-      emissiveIntensity: 0.25,
-    });
-    this.mesh = new InstancedMesh(arrowGeometry(heads), material, Math.max(most, 1));
+    const geometry = arrowGeometry(heads);
+    const make = (opacity: number, depthTest: boolean) => {
+      const material = new MeshLambertMaterial({
+        color: colour,
+        emissive: colour,
+        emissiveIntensity: 0.25,
+        transparent: true,
+        opacity,
+        depthTest,
+        depthWrite: depthTest,
+      });
+      const mesh = new InstancedMesh(geometry, material, Math.max(most, 1));
+      mesh.renderOrder = depthTest ? 6 : 5;
+      mesh.frustumCulled = false;
+      mesh.count = 0;
+      return mesh;
+    };
+    this.mesh = make(kDimArrow, false);
+    this.front = make(1, true);
+    this.front.instanceMatrix = this.mesh.instanceMatrix;
     this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-    this.mesh.renderOrder = 5;
-    material.depthTest = false; // most of them begin inside of bodies
-    material.transparent = true;
-    this.mesh.frustumCulled = false;
-    this.mesh.count = 0;
+    this.mesh.add(this.front);
   }
 
   clear(): void {
@@ -60,6 +74,7 @@ export class Arrows {
   }
 
   finish(): void {
+    this.front.count = this.mesh.count;
     this.mesh.visible = this.mesh.count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
   }

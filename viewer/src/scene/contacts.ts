@@ -149,7 +149,10 @@ export class ContactViews {
     const colour = new Color();
     const way = new Vector3();
     this.normals.clear();
-    this.points.clear(kPointPixels * this.stage.renderer.getPixelRatio());
+    // What is a dot's size, or as deep as most contacts, inside of a body is seen on it.
+    const away = this.stage.camera.position.distanceTo(this.stage.controls.target);
+    const inside = Math.min(kPointPixels * this.stage.pixel + this.deepest / away, 0.1);
+    this.points.clear(kPointPixels * this.stage.renderer.getPixelRatio(), inside);
     this.forEach((k, place, pixel) => {
       const marked = k === this.marked;
       if (layers.normals || marked) {
@@ -209,7 +212,8 @@ export class ContactViews {
     this.bodyTorques.finish();
   }
 
-  private centerOf(body: number, to: Vector3): Vector3 {
+  // Its centre of mass in the world.
+  centerOf(body: number, to: Vector3): Vector3 {
     const matrix = new Matrix4().fromArray(this.poses.matrices, 16 * body);
     return to.set(...this.pack.bodies[body]!.center).applyMatrix4(matrix);
   }

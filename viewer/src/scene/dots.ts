@@ -1,4 +1,5 @@
-// Round dots of a size on the screen, in front of everything: contacts lie inside of bodies.
+// Round dots of a size on the screen. Those behind bodies are dim; contacts lie a little inside of
+// bodies, so that what is within a dot's size of a surface counts as in front of it.
 
 import {
   BufferAttribute,
@@ -12,25 +13,32 @@ import {
 const kVertex = /* glsl */ `
   attribute vec3 colour;
   uniform float size;
+  uniform float nearer;
   varying vec3 tint;
   void main() {
     tint = colour;
-    gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+    vec4 place = modelViewMatrix * vec4(position, 1.0);
+    place.xyz *= 1.0 - nearer;
+    gl_Position = projectionMatrix * place;
     gl_PointSize = size;
   }`;
 const kFragment = /* glsl */ `
   uniform float size;
+  uniform float opacity;
   varying vec3 tint;
   void main() {
     float edge = (0.5 - length(gl_PointCoord - 0.5)) * size;
     if (edge < 0.0) discard;
     vec3 colour = mix(tint * 0.45, tint, smoothstep(0.6, 1.8, edge));
-    gl_FragColor = vec4(colour, min(edge, 1.0));
+    gl_FragColor = vec4(colour, opacity * min(edge, 1.0));
     #include <colorspace_fragment>
   }`;
 
+export const kDim = 0.3; // opacity of what is behind a body
+
 export class Dots {
   readonly object: Points<BufferGeometry, ShaderMaterial>;
+  private readonly front: Points<BufferGeometry, ShaderMaterial>;
   private readonly places: BufferAttribute;
   private readonly colours: BufferAttribute;
   private count = 0;
@@ -41,22 +49,31 @@ export class Dots {
     const geometry = new BufferGeometry();
     geometry.setAttribute('position', this.places.setUsage(DynamicDrawUsage));
     geometry.setAttribute('colour', this.colours.setUsage(DynamicDrawUsage));
-    const material = new ShaderMaterial({
-      vertexShader: kVertex,
-      fragmentShader: kFragment,
-      uniforms: { size: { value: 10 } },
-      transparent: true,
-      depthTest: false,
-    });
-    this.object = new Points(geometry, material);
-    this.object.frustumCulled = false;
-    this.object.renderOrder = 5;
+    const make = (opacity: number, depthTest: boolean) => {
+      const material = new ShaderMaterial({
+        vertexShader: kVertex,
+        fragmentShader: kFragment,
+        uniforms: { size: { value: 10 }, nearer: { value: 0 }, opacity: { value: opacity } },
+        transparent: true,
+        depthTest,
+        depthWrite: false,
+      });
+      const points = new Points(geometry, material);
+      points.frustumCulled = false;
+      points.renderOrder = depthTest ? 6 : 5;
+      return points;
+    };
+    this.object = make(kDim, false);
+    this.front = make(1, true);
+    this.object.add(this.front);
   }
 
   // Pixels of the canvas across.
-  clear(size: number): void {
+  // `nearer`: a share of the distance to the camera, by which dots may be inside of a body.
+  clear(size: number, nearer: number): void {
     this.count = 0;
-    this.object.material.uniforms.size!.value = size;
+    for (const { material } of [this.object, this.front]) material.uniforms.size!.value = size;
+    this.front.material.uniforms.nearer!.value = nearer;
   }
   add(x: number, y: number, z: number, colour: Color): void {
     this.places.setXYZ(this.count, x, y, z);

@@ -86,6 +86,11 @@ export class Theatre {
     this.bodiesMoved();
   }
 
+  // Metres per second of a place in a body's frame, at the clock's time.
+  speed(body: number, place: readonly number[]): number {
+    return this.poses.speed(body, place, this.playback.frame);
+  }
+
   // Poses are others now.
   bodiesMoved(): void {
     this.surfaces.move();

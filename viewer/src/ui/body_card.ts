@@ -1,5 +1,7 @@
 // The selected body: what is shown of it, and what acts on it.
 
+import { Vector3 } from 'three';
+
 import type { Pack, Shape } from '../pack/format';
 import type { Look, Looks, Mode } from '../run/looks';
 import { kModes, levelCount, offers } from '../run/looks';
@@ -154,16 +156,26 @@ export class BodyCard {
   tick(): void {
     const body = this.looks.selected;
     if (body === null) return;
-    const { mass, kind, shape } = this.pack.bodies[body]!;
+    const { mass, kind, shape, center, endless } = this.pack.bodies[body]!;
     const load = this.theatre.contacts.loads().get(body);
     const rows: [string, string][] = this.pack.pair ? [] : [['kind', kind]];
     if (mass !== null) rows.push(['mass', format(mass * 1000, 'g')]);
     if (shape !== null)
       rows.push(['triangles', String(this.pack.shapes[shape]!.triangles.length / 3)]);
+    const middle = this.theatre.contacts.centerOf(body, new Vector3());
+    if (!endless) rows.push(['position', middle.toArray().map(metres).join(', ') + ' m']);
+    // The motion of a pair has no seconds.
+    if (!this.pack.pair && kind !== 'static')
+      rows.push(['speed', format(this.theatre.speed(body, center), 'm/s')]);
     rows.push(['contact force', format(load?.force.length() ?? 0, 'N')]);
     rows.push(['contact torque', format(load?.torque.length() ?? 0, 'N m')]);
     this.facts.replaceChildren(...rows.flatMap(([k, v]) => [make('dt', {}, k), make('dd', {}, v)]));
   }
+}
+
+// Millimetres of a place in the world, without -0.
+function metres(x: number): string {
+  return String(Number((Math.round(x * 1000) / 1000 + 0).toFixed(3)));
 }
 
 function describeLevel(shape: Shape, mode: 'points' | 'spheres' | 'boxes', level: number): string {

@@ -21,6 +21,7 @@ export class Chart {
   private readonly canvas = make('canvas');
   private readonly cursor = make('div', { class: 'cursor' });
   private readonly top = make('span', { class: 'top' });
+  private readonly axis = make('div', { class: 'axis', 'aria-label': 'Time in seconds' });
   private readonly values: HTMLElement[] = [];
   private readonly data: Float64Array[]; // as drawn: of stacked ones, the sums
   private readonly raw: Float64Array[];
@@ -44,12 +45,20 @@ export class Chart {
       legend.append(make('li', {}, dot, `${label} `, value));
     });
     this.plot.append(this.canvas, this.cursor, this.top);
+    const { begin, end } = range;
+    for (const time of ticks(begin, end)) {
+      const left = `left:${(100 * (time - begin)) / (end - begin || 1)}%`;
+      this.plot.append(make('i', { class: 'tick', style: left }));
+      this.axis.append(make('span', { style: left }, tickText(time)));
+    }
+    this.axis.lastElementChild?.append(' s');
     this.element = make(
       'figure',
       { class: 'chart' },
       make('figcaption', {}, info.title),
       legend,
       this.plot,
+      this.axis,
     );
   }
 
@@ -158,6 +167,24 @@ export class Chart {
     c.fill();
     c.globalAlpha = 1;
   }
+}
+
+const kMostTicks = 5;
+
+// Times in steps of 1, 2 or 5 of a decimal place, from the first to the last in the range.
+export function ticks(begin: number, end: number): number[] {
+  const length = end - begin;
+  if (!(length > 0)) return [begin];
+  let step = 10 ** Math.floor(Math.log10(length));
+  step = [step / 10, step / 5, step / 2, step, 2 * step].find((s) => length / s <= kMostTicks)!;
+  const times: number[] = [];
+  const first = Math.ceil(begin / step - 1e-9);
+  for (let k = first; k * step <= end + 1e-9 * length; ++k) times.push(k * step);
+  return times;
+}
+
+function tickText(time: number): string {
+  return String(Number(time.toPrecision(6)));
 }
 
 function sums(columns: Float64Array[]): Float64Array[] {

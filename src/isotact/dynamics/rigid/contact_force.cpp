@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <type_traits>
+#include <utility>
+
+#include "isotact/dynamics/rigid/detail/contact_patches.h"
 
 namespace isotact {
 namespace {
@@ -13,15 +16,21 @@ struct Rate {
   Vec3 force{};       // on the shell's body, N
   Vec3 moment{};      // about the world's origin
   double normal = 0;  // N, its normal part
+  double pushes = 0;  // 1 where it does
+  double late = 0;    // the time where it pushes, 0 to 1
+  double lost = 0;    // W, to dampers
 
   Rate& operator+=(const Rate& b) {
     force += b.force;
     moment += b.moment;
     normal += b.normal;
+    pushes += b.pushes;
+    late += b.late;
+    lost += b.lost;
     return *this;
   }
   friend Rate operator*(const Rate& a, double s) {
-    return {a.force * s, a.moment * s, a.normal * s};
+    return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s, a.lost * s};
   }
   friend Rate operator-(const Rate& a, const Rate& b) {
     return {a.force - b.force, a.moment - b.moment, a.normal - b.normal};
@@ -35,6 +44,7 @@ struct Moment {
   Vec3 place{};   // world
   Vec3 normal{};  // world, unit: pushes the shell's body
   double depth = 0, time = 0;
+  double slope = 1;  // of depth along the normal
   AffineMap world_from_field{};
 };
 
@@ -66,6 +76,7 @@ class Role {
     for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
       const Moment end = look(point, 1);
       if (end.depth <= 0) continue;
+      area_share_ = compute_share(point, end);
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
       ++result_.points;
@@ -73,14 +84,26 @@ class Role {
       const double growth = -dot(slip(end), end.normal);
       const Rate whole = rate(point, end, growth);
       add(whole);
-      finish_point(point, {end, end, whole.normal, 1, growth}, known ? sticks[old].drag : Vec3{});
+      finish_point(point, {end, end, whole.normal, 1, growth, 1, 1},
+                   known ? sticks[old].drag : Vec3{});
     }
     sticks.swap(next_);
     return result_;
   }
 
  private:
-  double area(std::uint32_t point) const { return static_cast<double>(in_.tree.areas()[point]); }
+  // m^2 that the point represents in this contact.
+  double area(std::uint32_t point) const {
+    const double whole = s_.weights == PointWeight::kArea
+                             ? static_cast<double>(in_.tree.areas()[point])
+                             : in_.tree.header().surface_area / in_.tree.point_count();
+    return whole * area_share_;
+  }
+  double compute_share(std::uint32_t point, const Moment& m) const {
+    if (s_.areas == AreaRule::kWhole || s_.direction == ForceDirection::kPoint) return 1;
+    const Quat turn = compute_pose(in_.shell.motion, m.time).rotation;
+    return compute_area_share(rotate(turn, to_double(in_.tree.normals()[point])), m.normal);
+  }
 
   AffineMap world_at(double time) const {
     if (field_rests_) return world_[0];
@@ -92,7 +115,8 @@ class Role {
     return {a.linear * (1 - u) + b.linear * u, lerp(a.offset, b.offset, u)};
   }
 
-  Moment look(std::uint32_t point, double time) const {
+  Moment look(std::uint32_t point, double time) {
+    ++result_.samples;
     const Vec3 x = place_on(in_.path, to_double(in_.tree.point(point)), time);
     return make_moment(point, time, x, field_.sample(x));
   }
@@ -103,15 +127,32 @@ class Role {
     m.time = time;
     m.depth = -sample.distance;
     if (m.depth <= 0) return m;
-    m.world_from_field = world_at(time);
-    m.place = m.world_from_field * x;
+    m.world_from_field =
+        s_.handles == HandleRule::kPath ? world_at(time) : to_affine(euler_pose(in_.field, time));
+    m.place = s_.handles == HandleRule::kPath
+                  ? m.world_from_field * x
+                  : transform_point(euler_pose(in_.shell, time), to_double(in_.tree.point(point)));
     m.normal = normalized(m.world_from_field.linear * sample.gradient);
+    if (s_.true_slope) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
-      const Quat turn = compute_pose(in_.shell.motion, time).rotation;
+      const Quat turn = (s_.handles == HandleRule::kPath ? compute_pose(in_.shell.motion, time)
+                                                         : euler_pose(in_.shell, time))
+                            .rotation;
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
       if (length_sq(own) > 0) m.normal = own;
     }
     return m;
+  }
+
+  // A body at a time of the step, by an Euler step under the mean force (XB14, section 4).
+  Pose euler_pose(const BodyStep& body, double time) const {
+    const Vec3 v = lerp(body.velocity_from, body.velocity, time);
+    const Vec3 w = lerp(body.angular_velocity_from, body.angular_velocity, time);
+    const double angle = length(w) * time * in_.step;
+    const Quat turn = angle > 0 ? rotation_about(normalized(w), angle) : Quat{};
+    const Quat rotation = normalized(turn * body.motion.from.rotation);
+    const Vec3 center = body.center_from + v * (time * in_.step);
+    return {rotation, center - rotate(rotation, body.motion.pivot)};
   }
 
   // Velocity of the shell's body past the field's, world.
@@ -130,15 +171,21 @@ class Role {
     const ContactMaterial& c = s_.material;
     double pressure = c.stiffness * m.depth;
     Vec3 along = m.normal * pressure;
+    double lost = 0;
     if (s_.damping == DampingRule::kNormal) {
       // A damper that pulled would glue bodies together.
       pressure = std::max(pressure + c.damping * growth, 0.0);
+      lost = (pressure - c.stiffness * m.depth) * growth;
+      pressure *= m.slope;
       along = m.normal * pressure;
     } else {
-      along -= slip(m) * c.damping;
+      if (s_.damping == DampingRule::kFull) along -= slip(m) * c.damping;
+      lost = c.damping * length_sq(slip(m));
     }
     const Vec3 force = along * area(point);
-    return {force, cross(m.place, force), pressure * area(point)};
+    const double pushes = pressure > 0 ? 1 : 0;
+    return {force,  cross(m.place, force), pressure * area(point),
+            pushes, pushes * m.time,       lost * area(point)};
   }
 
   // ---- integrals over the intervals of a point ----
@@ -211,6 +258,7 @@ class Role {
 
   void look_at_nodes(std::uint32_t point) {
     samples_.resize(places_.size());
+    result_.samples += places_.size();
     if constexpr (std::is_same_v<F, BrickField>)
       field_.sample(places_, samples_);
     else
@@ -274,6 +322,24 @@ class Role {
     return sum;
   }
 
+  // The time of a crossing, to rounding: searches end at floats, or at a thousandth of a cell.
+  double refine(std::uint32_t number, double time, double inwards) const {
+    if (time <= 0 || time >= 1) return time;
+    constexpr double kNear = 1e-3;
+    const Vec3 point = to_double(in_.tree.point(number));
+    const auto depth = [&](double t) { return -field_.value(place_on(in_.path, point, t)); };
+    double before = std::clamp(time + inwards * 0.1 * kNear, 0.0, 1.0), now = time;
+    double at_before = depth(before);
+    for (int i = 0; i < 4; ++i) {
+      const double at_now = depth(now), slope = (at_now - at_before) / (now - before);
+      if (at_now == 0 || !(std::abs(slope) > 0)) break;
+      before = std::exchange(now, now - at_now / slope);
+      at_before = at_now;
+      if (!(std::abs(now - time) < kNear) || now == before) break;
+    }
+    return std::abs(now - time) < kNear ? std::clamp(now, 0.0, 1.0) : time;
+  }
+
   void gather(const SweptHit& hit) {
     nodes_.clear();
     places_.clear();
@@ -287,6 +353,10 @@ class Role {
              0,
              parts_.size(),
              0};
+      if (s_.refine_crossings) {
+        s.from = refine(hit.point, s.from, 1);
+        s.to = refine(hit.point, s.to, -1);
+      }
       if (!(s.to > s.from)) continue;
       add_nodes(hit.point, s.from, s.to);
       s.last_node = nodes_.size() - 1;
@@ -299,6 +369,10 @@ class Role {
 
   void add_point(const SweptHit& hit, const Vec3& drag) {
     gather(hit);
+    for (const Span& s : spans_) {
+      const Moment& now = moments_[(s.first_node + s.last_node) / 2];
+      if (now.depth > 0) area_share_ = compute_share(hit.point, now);
+    }
     Rate whole{};
     double time = 0, growth = 0;
     Moment middle{};
@@ -313,12 +387,27 @@ class Role {
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth}, drag);
+    finish_point(hit.point,
+                 {middle, moments_.back(), whole.normal, time, growth, whole.pushes, whole.late},
+                 drag);
   }
 
   void add(const Rate& share) {
     result_.impulse += share.force * in_.step;
     result_.angular_impulse += share.moment * in_.step;
+    result_.lost += share.lost * in_.step;
+  }
+
+  // XB14 (10), over all of the step.
+  void damp_whole_step(std::uint32_t number) {
+    const Vec3 point = to_double(in_.tree.point(number));
+    for (int i = 0; i < s_.midpoints; ++i) {
+      Moment m;
+      m.time = (i + 0.5) / s_.midpoints;
+      m.place = world_at(m.time) * place_on(in_.path, point, m.time);
+      const Vec3 force = slip(m) * (-s_.material.damping * area(number));
+      add(Rate{force, cross(m.place, force)} * (1.0 / s_.midpoints));
+    }
   }
 
   // What a step of a point came to.
@@ -326,13 +415,14 @@ class Role {
     Moment middle{}, end{};
     double normal_force = 0, time = 0;  // N, share of the step
     double growth = 0;                  // m/s, of depth at the end
+    double pushes = 0, late = 0;        // see Rate
   };
 
   // Friction, and what is noted of the end. The tangential spring of a point is dragged along while
   // it touches; where it would pull harder than Coulomb allows, the point slips, and the spring
   // gives way (Cundall and Strack 1979).
   void finish_point(std::uint32_t point, const Passage& passage, Vec3 drag) {
-    const auto& [middle, end, normal_force, time, growth] = passage;
+    const auto& [middle, end, normal_force, time, growth, pushes, late] = passage;
     const ContactMaterial& c = s_.material;
     const double weight = area(point) * time * in_.step;
     note_normal(passage, weight);
@@ -345,7 +435,8 @@ class Role {
       const double most = c.friction * normal_force / (area(point) * time);  // pressure
       const Vec3 slid = along_surface(slip(middle), middle.normal);
       world_drag = along_surface(world_drag, middle.normal) + slid * (time * in_.step);
-      Vec3 pull = -(world_drag * stiffness + slid * damping);
+      const Vec3 felt = world_drag - slid * ((1 - s_.drag_share) * time * in_.step);
+      Vec3 pull = -(felt * stiffness + slid * damping);
       const double size = length(pull);
       sticks = size <= most;
       if (!sticks) {
@@ -355,7 +446,10 @@ class Role {
       }
       note_friction(middle, weight, slid, most, stiffness * in_.step, damping, sticks);
       const Vec3 force = pull * (area(point) * time);
-      add({force, cross(middle.place, force), 0});
+      add({force, cross(middle.place, force)});
+      result_.lost -= dot(force, slid) * in_.step;
+      const double kept = end.depth > 0 ? length_sq(world_drag) : 0;
+      result_.lost += 0.5 * stiffness * area(point) * (length_sq(drag) - kept);
       drag = field_from_world * world_drag;
     }
     if (end.depth <= 0) return;
@@ -391,6 +485,14 @@ class Role {
       r.damper += resist_along(m.normal, arm, damper);
     else
       r.damper += resist_all(arm, damper);
+    // A path begins where it does: only its end moves. What came in and is inside then has taken up
+    // the whole of a change by dampers, whenever that was.
+    const double path_spring = spring * m.slope * m.slope * p.late / p.time;
+    const double path_damper = damper * (p.end.depth > 0 && p.growth > 0 ? 1 : p.pushes) / p.time;
+    r.path += resist_along(m.normal, arm, path_spring);
+    r.path += s_.damping == DampingRule::kNormal ? resist_along(m.normal, arm, path_damper)
+                                                 : resist_all(arm, path_damper);
+    r.normal_path += along * (path_spring + path_damper);
     r.normal += p.normal_force * in_.step;
     r.normal_trend += trend;
     r.normal_head_on += trend * head_on;
@@ -409,6 +511,7 @@ class Role {
     if (sticks) {
       r.stick += resist_along_surface(spring);
       r.damper += resist_along_surface(damper);
+      r.path += resist_along_surface(spring * s_.drag_share + damper);
     } else if (length_sq(slid) > 0) {
       r.slide += resist_along_surface(std::min(most / length(slid), spring + damper));
     }
@@ -429,6 +532,7 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
+  double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;
@@ -439,10 +543,14 @@ class Role {
 
 RoleImpulse compute_role_impulse(const BrickField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  if (detail::can_use_patches(settings))
+    return detail::compute_patch_impulse(field, input, settings, sticks);
   return Role<BrickField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_role_impulse(const AnyField& field, const RoleInput& input,
                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  if (detail::can_use_patches(settings))
+    return detail::compute_patch_impulse(field, input, settings, sticks);
   return Role<AnyField>(field, input, settings).integrate(sticks);
 }
 RoleImpulse compute_discrete_impulse(const BrickField& field, const RoleInput& input,

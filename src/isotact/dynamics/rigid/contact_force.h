@@ -43,27 +43,85 @@ enum class ForceDirection : std::uint8_t {
 };
 enum class DampingRule : std::uint8_t {
   kNormal,  // Against growing depth only; it does not pull. Friction acts along the surface.
-  kFull,    // Against the whole relative velocity (XB14).
+  kFull,    // Against the whole relative velocity, while a point is inside (XB14).
+  // The same over the whole step, as (10) is written, for points that are inside at some time.
+  kWholeStep,
+};
+// Places and directions of forces within a step: N(t) and r(t) of XB14. Depths are those of the
+// paths of points in either case.
+enum class HandleRule : std::uint8_t {
+  kPath,  // Those of the path of the point.
+  // By an Euler step of both bodies from the start of the step, under the constant forces that took
+  // them through it: XB14's second proposal.
+  kEuler,
+};
+enum class PointWeight : std::uint8_t {
+  kArea,   // Forces are pressures times the area that a point represents.
+  kEqual,  // All points have the same area (XB14: one stiffness for all points).
 };
 enum class Quadrature : std::uint8_t {
   kAdaptive,  // Gauss's three-point rule per cell, halved until the tolerance is met.
   kMidpoint,  // `midpoints` points per interval (XB14).
 };
 
+enum class PointRule : std::uint8_t {
+  // The points of a cluster of the tree share field samples where the field is smooth. It needs
+  // kField, kNormal and kAdaptive; other settings use kEvery.
+  kPatches,
+  kEvery,  // Each point has field samples of its own. Slower; the oracle of kPatches.
+};
+enum class AreaRule : std::uint8_t {
+  // A point represents the part of its area that faces along the contact normal. Edges and corners
+  // then count once, although their points represent parts of several faces.
+  kProjected,
+  kWhole,  // The whole area, whatever its direction.
+};
+
 struct ForceSettings {
   ContactMaterial material{};
   ForceDirection direction = ForceDirection::kField;
   DampingRule damping = DampingRule::kNormal;
+  HandleRule handles = HandleRule::kPath;
+  PointWeight weights = PointWeight::kArea;
   Quadrature quadrature = Quadrature::kAdaptive;
   int midpoints = 20;
   double tolerance = 1e-2;  // Relative to an interval's impulse, for kAdaptive.
+  // Share of a step's slip that the spring of a sticking point feels in this step. 1: its drag is
+  // that of the end, which damps. 0.5: the mean, which keeps the energy of the spring.
+  double drag_share = 1;
+  // Along the gradient, forces have its length, which is not quite 1 in sampled fields: they are
+  // then the exact derivative of the potential.
+  bool true_slope = false;
+  // Refines the times at which points enter and leave to rounding. Cost: some field values each.
+  bool refine_crossings = false;
+  PointRule points = PointRule::kPatches;
+  // For kPatches: a patch is accepted if its predicted depth at a point far from its middle differs
+  // from the field's by at most this fraction. Depths between differ by about a quarter of that.
+  double patch_tolerance = 0.05;
+  AreaRule areas = AreaRule::kProjected;
 };
+
+// Returns the part of a point's area that AreaRule::kProjected counts, 0.1 to 1. Its outward normal
+// and the contact normal, which pushes the point's body, are unit vectors in the same frame.
+//
+// Let a point on an edge represent equal areas A/2 of two faces with normals n1 and n2. Their
+// vector area is A (n1 + n2) / 2 = A cos(t) n, where n is the mean normal and t its angle to either
+// face. Its projection on n1 is A cos(t)^2. A point inside a face has t = 0 and counts in full. The
+// lower bound keeps points that face elsewhere from losing their springs.
+inline double compute_area_share(const Vec3& normal, const Vec3& contact_normal) {
+  constexpr double kLeastShare = 0.1;
+  const double along = -dot(normal, contact_normal);
+  if (length_sq(normal) == 0) return 1;
+  return along > 0 && along * along > kLeastShare ? (along < 1 ? along * along : 1) : kLeastShare;
+}
 
 // Motion of a body in a step, in the world frame.
 struct BodyStep {
   BodyMotion motion{};              // The pivot is the centre of mass.
   Vec3 center_from{}, center_to{};  // Centre of mass at the start and the end.
   Vec3 velocity{}, angular_velocity{};
+  // Before the forces of the step: what HandleRule::kEuler starts with.
+  Vec3 velocity_from{}, angular_velocity_from{};
 };
 
 // Displacement of a sticking point along the other surface since it first touched.
@@ -88,9 +146,21 @@ struct ContactResponse {
   Wrench trend{};        // Spring impulse if depth grew for another step as in this one.
   Wrench head_on{};      // The part of `trend` that does not come from sliding.
   double stiffness = 0;  // kg: sum of all springs regardless of direction, times the step squared.
+  // With respect to the velocity of this very step, whose path begins where it does: springs,
+  // dampers, and sticking points.
+  SpatialMatrix path{};
+  Wrench normal_path{};
   // The normal part alone, summed over points.
   double normal = 0, normal_trend = 0, normal_head_on = 0;
   Wrench normal_spring{}, normal_damper{};
+
+  friend ContactResponse operator*(ContactResponse r, double s) {
+    for (SpatialMatrix* m : {&r.spring, &r.stick, &r.damper, &r.slide, &r.path}) *m = *m * s;
+    for (Wrench* w : {&r.trend, &r.head_on, &r.normal_spring, &r.normal_damper, &r.normal_path})
+      *w = *w * s;
+    for (double* x : {&r.stiffness, &r.normal, &r.normal_trend, &r.normal_head_on}) *x *= s;
+    return r;
+  }
 
   // Adds the other role; `sign` is -1 if shell and field are exchanged.
   void add(const ContactResponse& b, double sign) {
@@ -106,6 +176,8 @@ struct ContactResponse {
     normal_head_on += b.normal_head_on;
     normal_spring += b.normal_spring * sign;
     normal_damper += b.normal_damper * sign;
+    path += b.path;
+    normal_path += b.normal_path * sign;
   }
 };
 
@@ -121,7 +193,9 @@ struct RoleImpulse {
   double depth = 0;            // Metres: greatest depth at the end.
   Vec3 place{}, normal{};      // The deepest point's, world frame; the normal pushes the shell.
   double energy = 0;           // J, in the springs at the end.
+  double lost = 0;             // J, to dampers and friction.
   double error = 0;            // N s: estimated quadrature error.
+  std::uint64_t samples = 0;   // Field samples that the force needed.
   ContactResponse response{};  // About the given reference point.
 };
 

@@ -144,13 +144,28 @@ class Impacts {
     finish();
   }
 
+  // Whether each pair would have an impact as bodies move now.
+  void mark() {
+    list_pairs_of_bodies();
+    waiting_.resize(pairs_.size());
+    parallel_for(pairs_.size(), 1, settings_.threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k)
+        pairs_[k].own.held =
+            look(k).time != kNoTime || turns_far(pairs_[k].pair.a) || turns_far(pairs_[k].pair.b);
+    });
+  }
+
  private:
   // ---- motions ----
 
+  bool turns_far(BodyId id) const {
+    const WorldBody& w = bodies_[id];
+    return w.moves() && length(angular_velocity(w.body)) * settings_.step > kTurn;
+  }
   // What turns far does so in parts, from the beginning.
   void split_turn(BodyId id) {
     WorldBody& w = bodies_[id];
-    if (!w.moves() || length(angular_velocity(w.body)) * settings_.step <= kTurn) return;
+    if (!turns_far(id)) return;
     set_pose(w.body, w.step.motion.from);
     w.body.state.center = w.step.center_from;
     go_on(id, 0);
@@ -695,7 +710,9 @@ class Impacts {
 
 }  // namespace
 
-void World::State::resolve_impacts() {
+// Calls `use` with all impacts of the step.
+template <typename Use>
+void World::State::with_impacts(Use&& use) {
   for (WorldBody& b : bodies) b.bent = false;
   if (settings.impacts == ImpactRule::kOff || pairs.empty()) return;
   const auto material = [&](const BodyPair& pair) { return material_of(pair); };
@@ -704,7 +721,17 @@ void World::State::resolve_impacts() {
     return bodies[pair.a].settings.material.stiffness == 0 &&
            bodies[pair.b].settings.material.stiffness == 0 && !materials.contains(pair);
   };
-  Impacts({settings, bodies, pairs, boxes, joints, report}, material, is_hard, can_meet).run();
+  Impacts impacts({settings, bodies, pairs, boxes, joints, report}, material, is_hard, can_meet);
+  use(impacts);
+}
+
+void World::State::resolve_impacts() {
+  with_impacts([](auto& impacts) { impacts.run(); });
+}
+
+void World::State::mark_impacts() {
+  for (PairState& p : pairs) p.own.held = false;
+  with_impacts([](auto& impacts) { impacts.mark(); });
 }
 
 }  // namespace isotact

@@ -16,12 +16,12 @@ namespace {
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
-constexpr int kMostContactRounds = 8;     // of contacts that begin to push, or end
-constexpr std::size_t kDenseBodies = 24;  // solved directly; more of them by conjugate gradients
-constexpr int kMostIterations = 400;
-constexpr double kResidual = 1e-10;    // of the right side
-constexpr double kSlideChange = 0.05;  // of friction, that is worth another round
-constexpr double kRattle = 0.5;        // of a push, if contacts can give no more of it
+constexpr int kMaxContactRounds = 8;      // Rounds in which contacts begin or stop to push.
+constexpr std::size_t kDenseBodies = 24;  // Larger islands use conjugate gradients.
+constexpr int kMaxIterations = 400;
+constexpr double kResidual = 1e-10;    // Relative to the right side.
+constexpr double kSlideChange = 0.05;  // A larger change of friction needs another round.
+constexpr double kRattle = 0.5;  // Below this affordable share of a push, contacts only brake.
 constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
 
 Vector6 to_vector(const Vec3& a, const Vec3& b) {
@@ -50,10 +50,11 @@ Matrix6 to_eigen(const SpatialMatrix& m) {
   e.bottomRightCorner<3, 3>() = to_eigen(m.aa);
   return e;
 }
-// Takes a twist about a centre to that about a place `way` from it.
-Matrix6 move_matrix(const Vec3& way) {
+// The matrix of moved(twist, offset).
+Matrix6 move_matrix(const Vec3& offset) {
   Matrix6 t = Matrix6::Identity();
-  t.topRightCorner<3, 3>() << 0, way.z, -way.y, -way.z, 0, way.x, way.y, -way.x, 0;
+  t.topRightCorner<3, 3>() << 0, offset.z, -offset.y, -offset.z, 0, offset.x, offset.y, -offset.x,
+      0;
   return t;
 }
 Mat3 world_inertia(const RigidBody& b) {
@@ -61,26 +62,26 @@ Mat3 world_inertia(const RigidBody& b) {
   return turn * b.mass.inertia * transpose(turn);
 }
 
-// A contact as an island sees it.
-struct Link {
+// A contact of an island.
+struct ContactLink {
   ContactPush* contact = nullptr;
-  std::array<std::size_t, 2> body{};  // of the island, or kNoBody
-  std::array<Vec3, 2> way{};          // from its centre to the place
-  Twist known{};                      // of A against B, as far as neither is of the island
+  std::array<std::size_t, 2> body{};  // Index in the island, or kNoBody.
+  std::array<Vec3, 2> arm{};          // From the body's centre to the contact's position.
+  Twist known{};                      // Twist of A against B by bodies outside of the island.
   bool acts = true;
-  double slides = 1;         // of the friction that was found
-  SpatialMatrix response{};  // with it
+  double slide_share = 1;    // Share of the measured friction of slipping points.
+  SpatialMatrix response{};  // Includes that friction.
 };
 
-// An answer: impulses of contacts on A, and of joints, and the twists that they lead to. All that
-// has the same bodies is linear in each other.
-struct Answer {
+// Impulses of an island, on A for contacts, and the twists that result from them. The twists are a
+// linear function of the impulses.
+struct ImpulseResult {
   std::vector<Wrench> contacts{};
   std::vector<double> joints{};
   Eigen::VectorXd twists{};
 };
-Answer mix(const Answer& a, const Answer& b, double share) {
-  Answer m = a;
+ImpulseResult mix(const ImpulseResult& a, const ImpulseResult& b, double share) {
+  ImpulseResult m = a;
   for (std::size_t k = 0; k < m.contacts.size(); ++k)
     m.contacts[k] += (b.contacts[k] - a.contacts[k]) * share;
   for (std::size_t i = 0; i < m.joints.size(); ++i)
@@ -89,10 +90,12 @@ Answer mix(const Answer& a, const Answer& b, double share) {
   return m;
 }
 
-// How contacts push.
-enum class Push : std::uint8_t { kAll, kBrake, kNone };
+enum class PushRule : std::uint8_t {
+  kFull,
+  kBrake,  // Contacts act as dampers. They only take energy.
+  kNone,
+};
 
-// What holds for an island as a whole.
 struct IslandReport {
   double joint_work = 0;
   bool limited = false;
@@ -109,18 +112,19 @@ class Island {
   IslandReport solve(const VelocityProblem& p) {
     gather(p);
     rows_ = make_rows(p);
-    Answer answer = find_answer(p, Push::kAll);
+    ImpulseResult result = compute_impulses(p, PushRule::kFull);
     IslandReport report;
-    if (!p.starts.empty() && !links_.empty()) report.limited = limit_work(p, answer);
+    if (!p.starts.empty() && !links_.empty()) report.limited = limit_work(p, result);
     for (std::size_t k = 0; k < links_.size(); ++k) {
-      const Link& link = links_[k];
-      push(*p.bodies[link.contact->a], moved(answer.contacts[k], -link.way[0]));
-      push(*p.bodies[link.contact->b], moved(answer.contacts[k], -link.way[1]) * -1.0);
+      const ContactLink& link = links_[k];
+      link.contact->given = result.contacts[k];
+      push(*p.bodies[link.contact->a], moved(result.contacts[k], -link.arm[0]));
+      push(*p.bodies[link.contact->b], moved(result.contacts[k], -link.arm[1]) * -1.0);
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const double size = answer.joints[i];
+      const double size = result.joints[i];
       if (rows_[i].is_motor) report.joint_work += size * rows_[i].wanted;
-      report.joint_work -= size * known_velocity(p, rows_[i]);
+      report.joint_work -= size * compute_known_velocity(p, rows_[i]);
       push(*p.bodies[rows_[i].a], rows_[i].on_a * size);
       push(*p.bodies[rows_[i].b], rows_[i].on_b * size);
     }
@@ -134,7 +138,8 @@ class Island {
     body.state.angular_momentum += w.angular;
   }
 
-  std::size_t find(const VelocityProblem& p, std::size_t body) const {
+  // Returns the index in the island, or kNoBody for a body that does not move freely.
+  std::size_t find_member(const VelocityProblem& p, std::size_t body) const {
     if (p.bodies[body]->kind != BodyKind::kDynamic) return kNoBody;
     return static_cast<std::size_t>(std::lower_bound(members_.begin(), members_.end(), body) -
                                     members_.begin());
@@ -147,48 +152,48 @@ class Island {
       momenta_.push_back({b.state.momentum, b.state.angular_momentum});
     }
     for (ContactPush* c : contacts_) {
-      Link link{.contact = c};
+      ContactLink link{.contact = c};
       const std::array<std::size_t, 2> bodies = {c->a, c->b};
       for (std::size_t k = 0; k < 2; ++k) {
-        link.body[k] = find(p, bodies[k]);
-        link.way[k] = c->place - p.bodies[bodies[k]]->state.center;
+        link.body[k] = find_member(p, bodies[k]);
+        link.arm[k] = c->place - p.bodies[bodies[k]]->state.center;
         if (link.body[k] == kNoBody)
-          link.known = link.known - moved(p.twists[bodies[k]], link.way[k]) * (k == 0 ? -1.0 : 1.0);
+          link.known = link.known - moved(p.twists[bodies[k]], link.arm[k]) * (k == 0 ? -1.0 : 1.0);
       }
       links_.push_back(link);
     }
   }
 
-  // kBrake: the impulses answer to velocities alone, as dampers; they take energy.
-  Answer find_answer(const VelocityProblem& p, Push how) {
-    how_ = how;
-    for (Link& link : links_) link.acts = how != Push::kNone;
-    Answer answer;
-    answer.joints.resize(rows_.size(), 0);
+  ImpulseResult compute_impulses(const VelocityProblem& p, PushRule rule) {
+    rule_ = rule;
+    for (ContactLink& link : links_) link.acts = rule != PushRule::kNone;
+    ImpulseResult result;
+    result.joints.resize(rows_.size(), 0);
     for (int round = 1;; ++round) {
-      prepare();
-      answer.twists = solve_for(right_side());
-      if (!rows_.empty()) answer.joints = hold(p, rows_, answer.twists);
-      if (how == Push::kNone || round == kMostContactRounds || !update_links(answer.twists, round))
+      factorize();
+      result.twists = solve_matrix(compute_right_side());
+      if (!rows_.empty()) result.joints = hold_joints(p, rows_, result.twists);
+      if (rule == PushRule::kNone || round == kMaxContactRounds ||
+          !update_links(result.twists, round))
         break;
     }
-    for (const Link& link : links_)
-      answer.contacts.push_back(
-          link.acts ? push_of(link) - link.response * slip(link, answer.twists) : Wrench{});
-    if (!p.starts.empty()) answer.twists = find_twists(p, answer);
-    return answer;
+    for (const ContactLink& link : links_)
+      result.contacts.push_back(
+          link.acts ? push_of(link) - link.response * slip(link, result.twists) : Wrench{});
+    if (!p.starts.empty()) result.twists = compute_twists(p, result);
+    return result;
   }
-  // What the impulses lead to: not what iterations ended with, but what bodies will have.
-  Eigen::VectorXd find_twists(const VelocityProblem& p, const Answer& answer) const {
+  // Twists that result from the impulses. The iterations may end with slightly different ones.
+  Eigen::VectorXd compute_twists(const VelocityProblem& p, const ImpulseResult& result) const {
     Eigen::VectorXd twists = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(6 * size()));
     for (std::size_t k = 0; k < size(); ++k) add_to(twists, k, momenta_[k]);
     for (std::size_t k = 0; k < links_.size(); ++k)
-      add_wrench(links_[k], answer.contacts[k], twists);
+      add_wrench(links_[k], result.contacts[k], twists);
     for (std::size_t i = 0; i < rows_.size(); ++i)
       for (const bool of_a : {true, false}) {
-        const std::size_t at = find(p, of_a ? rows_[i].a : rows_[i].b);
+        const std::size_t at = find_member(p, of_a ? rows_[i].a : rows_[i].b);
         if (at != kNoBody)
-          add_to(twists, at, (of_a ? rows_[i].on_a : rows_[i].on_b) * answer.joints[i]);
+          add_to(twists, at, (of_a ? rows_[i].on_a : rows_[i].on_b) * result.joints[i]);
       }
     for (std::size_t k = 0; k < size(); ++k) {
       const BodyMass& mass = p.bodies[members_[k]]->mass;
@@ -200,8 +205,8 @@ class Island {
     }
     return twists;
   }
-  Wrench push_of(const Link& link) const {
-    return how_ == Push::kAll ? link.contact->push : Wrench{};
+  Wrench push_of(const ContactLink& link) const {
+    return rule_ == PushRule::kFull ? link.contact->push : Wrench{};
   }
 
   std::vector<JointRow> make_rows(const VelocityProblem& p) const {
@@ -211,47 +216,47 @@ class Island {
     return rows;
   }
 
-  Twist slip(const Link& link, const Eigen::VectorXd& twists) const {
+  Twist slip(const ContactLink& link, const Eigen::VectorXd& twists) const {
     Twist u = link.known;
     for (std::size_t k = 0; k < 2; ++k)
       if (link.body[k] != kNoBody)
         u = u -
-            moved(from_vector<Twist>(twists, link.body[k]), link.way[k]) * (k == 0 ? -1.0 : 1.0);
+            moved(from_vector<Twist>(twists, link.body[k]), link.arm[k]) * (k == 0 ? -1.0 : 1.0);
     return u;
   }
 
-  Eigen::VectorXd right_side() const {
+  Eigen::VectorXd compute_right_side() const {
     Eigen::VectorXd right = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(6 * size()));
     for (std::size_t k = 0; k < size(); ++k) add_to(right, k, momenta_[k]);
-    for (const Link& link : links_)
+    for (const ContactLink& link : links_)
       if (link.acts) add_wrench(link, push_of(link) - link.response * link.known, right);
     return right;
   }
-  // On A, about the contact's place; the opposite on B.
-  static void add_wrench(const Link& link, const Wrench& w, Eigen::VectorXd& to) {
+  // `w` acts on A about the contact's position, and its opposite on B.
+  static void add_wrench(const ContactLink& link, const Wrench& w, Eigen::VectorXd& to) {
     for (std::size_t k = 0; k < 2; ++k)
       if (link.body[k] != kNoBody)
-        add_to(to, link.body[k], moved(w, -link.way[k]) * (k == 0 ? 1.0 : -1.0));
+        add_to(to, link.body[k], moved(w, -link.arm[k]) * (k == 0 ? 1.0 : -1.0));
   }
 
   // ---- the matrix M + H ----
 
-  void prepare() {
+  void factorize() {
     const bool dense = size() <= kDenseBodies;
     diagonal_.resize(size());
     for (std::size_t k = 0; k < size(); ++k) diagonal_[k] = to_eigen(masses_[k]);
     const auto n = static_cast<Eigen::Index>(6 * size());
     Eigen::MatrixXd all;
     if (dense) all = Eigen::MatrixXd::Zero(n, n);
-    for (Link& link : links_) {
+    for (ContactLink& link : links_) {
       if (!link.acts) continue;
       link.response = link.contact->response;
-      link.response += link.contact->slide * link.slides;
+      link.response += link.contact->slide * link.slide_share;
       const Matrix6 h = to_eigen(link.response);
       std::array<Matrix6, 2> t{};
       for (std::size_t k = 0; k < 2; ++k) {
         if (link.body[k] == kNoBody) continue;
-        t[k] = move_matrix(link.way[k]);
+        t[k] = move_matrix(link.arm[k]);
         diagonal_[link.body[k]] += t[k].transpose() * h * t[k];
       }
       if (!dense || link.body[0] == kNoBody || link.body[1] == kNoBody) continue;
@@ -276,9 +281,9 @@ class Island {
   Eigen::VectorXd multiply(const Eigen::VectorXd& x) const {
     Eigen::VectorXd y = Eigen::VectorXd::Zero(x.size());
     for (std::size_t k = 0; k < size(); ++k) add_to(y, k, masses_[k] * from_vector<Twist>(x, k));
-    for (const Link& link : links_) {
+    for (const ContactLink& link : links_) {
       if (!link.acts) continue;
-      Link moving = link;
+      ContactLink moving = link;
       moving.known = {};
       add_wrench(link, link.response * slip(moving, x), y);
     }
@@ -293,170 +298,175 @@ class Island {
     return y;
   }
 
-  Eigen::VectorXd solve_for(const Eigen::VectorXd& right) const {
+  Eigen::VectorXd solve_matrix(const Eigen::VectorXd& right) const {
     if (size() <= kDenseBodies) return dense_.solve(right);
-    // Conjugate gradients, with the bodies' own blocks taken out.
+    // Conjugate gradients, preconditioned by the blocks of single bodies.
     Eigen::VectorXd x = divide_by_diagonal(right), r = right - multiply(x);
-    Eigen::VectorXd z = divide_by_diagonal(r), way = z;
-    double size_now = r.dot(z);
+    Eigen::VectorXd z = divide_by_diagonal(r), direction = z;
+    double size = r.dot(z);
     const double enough = kResidual * kResidual * right.dot(divide_by_diagonal(right));
-    for (int i = 0; i < kMostIterations && size_now > enough; ++i) {
-      const Eigen::VectorXd there = multiply(way);
-      const double along = way.dot(there);
-      if (!(along > 0)) break;
-      const double share = size_now / along;
-      x += share * way;
-      r -= share * there;
+    for (int i = 0; i < kMaxIterations && size > enough; ++i) {
+      const Eigen::VectorXd image = multiply(direction);
+      const double curvature = direction.dot(image);
+      if (!(curvature > 0)) break;
+      const double length = size / curvature;
+      x += length * direction;
+      r -= length * image;
       z = divide_by_diagonal(r);
-      const double size_next = r.dot(z);
-      way = z + size_next / size_now * way;
-      size_now = size_next;
+      const double next_size = r.dot(z);
+      direction = z + next_size / size * direction;
+      size = next_size;
     }
     return x;
   }
 
-  // ---- joints and contacts that end ----
+  // ---- joints, and contacts that begin or stop to push ----
 
-  // The share of bodies of the island in what a row is about, and that of the others.
-  double velocity_of(const VelocityProblem& p, const JointRow& row,
-                     const Eigen::VectorXd& twists) const {
+  // The velocity of a row has a part of the island's bodies and a known part of the others.
+  double compute_velocity(const VelocityProblem& p, const JointRow& row,
+                          const Eigen::VectorXd& twists) const {
     double sum = 0;
     for (const bool of_a : {true, false}) {
-      const std::size_t at = find(p, of_a ? row.a : row.b);
+      const std::size_t at = find_member(p, of_a ? row.a : row.b);
       if (at != kNoBody) sum += dot(of_a ? row.on_a : row.on_b, from_vector<Twist>(twists, at));
     }
     return sum;
   }
-  double known_velocity(const VelocityProblem& p, const JointRow& row) const {
+  double compute_known_velocity(const VelocityProblem& p, const JointRow& row) const {
     double sum = 0;
     for (const bool of_a : {true, false}) {
       const std::size_t body = of_a ? row.a : row.b;
-      if (find(p, body) == kNoBody) sum += dot(of_a ? row.on_a : row.on_b, p.twists[body]);
+      if (find_member(p, body) == kNoBody) sum += dot(of_a ? row.on_a : row.on_b, p.twists[body]);
     }
     return sum;
   }
 
-  // Twists that hold all joints, and the impulses that do so.
-  std::vector<double> hold(const VelocityProblem& p, const std::vector<JointRow>& rows,
-                           Eigen::VectorXd& twists) const {
+  // Changes twists so that all joints hold. Returns the impulses of the rows.
+  std::vector<double> hold_joints(const VelocityProblem& p, const std::vector<JointRow>& rows,
+                                  Eigen::VectorXd& twists) const {
     const std::size_t n = rows.size();
-    std::vector<Eigen::VectorXd> answers;  // to a unit impulse of each row
+    std::vector<Eigen::VectorXd> columns;  // Twists per unit impulse of each row.
     std::vector<double> matrix(n * n), missing;
     for (const JointRow& row : rows) {
       Eigen::VectorXd push = Eigen::VectorXd::Zero(twists.size());
       for (const bool of_a : {true, false}) {
-        const std::size_t at = find(p, of_a ? row.a : row.b);
+        const std::size_t at = find_member(p, of_a ? row.a : row.b);
         if (at != kNoBody) add_to(push, at, of_a ? row.on_a : row.on_b);
       }
-      answers.push_back(solve_for(push));
-      missing.push_back(row.wanted - known_velocity(p, row) - velocity_of(p, row, twists));
+      columns.push_back(solve_matrix(push));
+      missing.push_back(row.wanted - compute_known_velocity(p, row) -
+                        compute_velocity(p, row, twists));
     }
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = 0; k < n; ++k) matrix[i * n + k] = velocity_of(p, rows[i], answers[k]);
+      for (std::size_t k = 0; k < n; ++k)
+        matrix[i * n + k] = compute_velocity(p, rows[i], columns[k]);
     std::vector<double> impulse = solve_joint_rows(rows, matrix, missing);
-    for (std::size_t k = 0; k < n; ++k) twists += answers[k] * impulse[k];
+    for (std::size_t k = 0; k < n; ++k) twists += columns[k] * impulse[k];
     return impulse;
   }
 
-  // Whether another round is needed. Towards the end what pushed once goes on doing so: a contact
-  // that pulls for a step harms less than one that is lost.
+  // Returns whether another round is needed. In the last rounds no contact is removed: one that
+  // pulls for a step does less harm than one that is lost.
   bool update_links(const Eigen::VectorXd& twists, int round) {
     bool changed = false;
-    for (Link& link : links_) {
+    for (ContactLink& link : links_) {
       const ContactPush& c = *link.contact;
-      const double answer = -dot(c.normal_response, slip(link, twists));
-      const double normal = how_ == Push::kAll ? c.normal + answer : answer;
-      const bool acts = normal >= 0 || (link.acts && round > kMostContactRounds / 2);
+      const double change = -dot(c.normal_response, slip(link, twists));
+      const double normal = rule_ == PushRule::kFull ? c.normal + change : change;
+      const bool acts = normal >= 0 || (link.acts && round > kMaxContactRounds / 2);
       changed = changed || acts != link.acts;
       link.acts = acts;
-      if (how_ != Push::kAll || !(c.found_normal > 0)) continue;
-      const double slides = std::clamp(normal / c.found_normal, 0.0, 1.0);
-      changed = changed || std::abs(slides - link.slides) > kSlideChange;
-      link.slides = slides;
+      if (rule_ != PushRule::kFull || !(c.found_normal > 0)) continue;
+      const double share = std::clamp(normal / c.found_normal, 0.0, 1.0);
+      changed = changed || std::abs(share - link.slide_share) > kSlideChange;
+      link.slide_share = share;
     }
     return changed;
   }
 
   // ---- energy ----
 
-  double find_work(const VelocityProblem& p, std::size_t k, const Answer& answer) const {
-    const Link& link = links_[k];
+  double compute_work(const VelocityProblem& p, std::size_t k, const ImpulseResult& result) const {
+    const ContactLink& link = links_[k];
     Twist start = link.known;
     for (std::size_t i = 0; i < 2; ++i)
       if (link.body[i] != kNoBody)
         start =
-            start - moved(p.starts[members_[link.body[i]]], link.way[i]) * (i == 0 ? -1.0 : 1.0);
-    const Wrench& push = answer.contacts[k];
-    return (dot(push, start) + dot(push, slip(link, answer.twists))) / 2;
+            start - moved(p.starts[members_[link.body[i]]], link.arm[i]) * (i == 0 ? -1.0 : 1.0);
+    const Wrench& push = result.contacts[k];
+    const double of_end = link.contact->work_share;
+    return ((1 - of_end) * dot(push, start) + of_end * dot(push, slip(link, result.twists))) /
+           link.contact->share;
   }
-  double find_work(const VelocityProblem& p, const Answer& answer) const {
+  double compute_work(const VelocityProblem& p, const ImpulseResult& result) const {
     double sum = 0;
-    for (std::size_t k = 0; k < links_.size(); ++k) sum += find_work(p, k, answer);
+    for (std::size_t k = 0; k < links_.size(); ++k) sum += compute_work(p, k, result);
     return sum;
   }
 
-  // The largest share of the second in a mixture that does no more work. The first does not.
-  double find_share(const VelocityProblem& p, const Answer& a, const Answer& b, double most) const {
-    // A parabola in the share: its values at 0, 1/2 and 1.
-    const double at_0 = find_work(p, a), at_1 = find_work(p, b),
-                 half = find_work(p, mix(a, b, 0.5));
+  // Returns the largest share of `b` in a mixture that does at most `limit` of work, as `a` does.
+  double compute_share(const VelocityProblem& p, const ImpulseResult& a, const ImpulseResult& b,
+                       double limit) const {
+    // The work is a parabola in the share. Three values determine it.
+    const double at_0 = compute_work(p, a), at_1 = compute_work(p, b),
+                 half = compute_work(p, mix(a, b, 0.5));
     const double square = 2 * (at_0 + at_1) - 4 * half, linear = at_1 - at_0 - square;
-    const double room = most - at_0;
+    const double rest = limit - at_0;
     // The first root, written so that it does not cancel.
-    const double root = std::sqrt(std::max(linear * linear + 4 * square * room, 0.0));
-    double share = linear + root > 0 ? 2 * room / (linear + root) : 0;
+    const double root = std::sqrt(std::max(linear * linear + 4 * square * rest, 0.0));
+    double share = linear + root > 0 ? 2 * rest / (linear + root) : 0;
     if (linear < 0 && square > 0) share = (root - linear) / (2 * square);
     share = std::clamp(share, 0.0, 1.0);
-    while (share > 0 && find_work(p, mix(a, b, share)) > most * (1 + 1e-9) + 1e-300)
+    while (share > 0 && compute_work(p, mix(a, b, share)) > limit * (1 + 1e-9) + 1e-300)
       share = share < 1e-9 ? 0 : 0.5 * share;
     return share;
   }
 
-  // Changes the answer to one that does not do more work than contacts have stored and may spare,
-  // and what they have stored. Returns whether it had to.
-  bool limit_work(const VelocityProblem& p, Answer& answer) {
-    double most = 0;
-    for (const Link& link : links_) most += link.contact->stored + link.contact->spare;
-    const bool limited = find_work(p, answer) > most;
+  // Limits the work of contacts to their stored and spare energy, and updates the stored energy.
+  // Returns whether the result had to change.
+  bool limit_work(const VelocityProblem& p, ImpulseResult& result) {
+    double limit = 0;
+    for (const ContactLink& link : links_) limit += link.contact->stored + link.contact->spare;
+    const bool limited = compute_work(p, result) > limit;
     if (limited) {
-      const Answer braked = find_answer(p, Push::kBrake);
-      if (find_work(p, braked) <= most) {
-        // Springs that ask for far more than there is are too stiff for the step: they rattle.
-        const double share = find_share(p, braked, answer, most);
-        answer = mix(braked, answer, share < kRattle ? 0 : share);
+      const ImpulseResult braked = compute_impulses(p, PushRule::kBrake);
+      if (compute_work(p, braked) <= limit) {
+        // Springs that need far more energy than there is are too stiff for the step. They rattle.
+        const double share = compute_share(p, braked, result, limit);
+        result = mix(braked, result, share < kRattle ? 0 : share);
       } else {
-        const Answer none = find_answer(p, Push::kNone);
-        answer = mix(none, braked, find_share(p, none, braked, most));
+        const ImpulseResult none = compute_impulses(p, PushRule::kNone);
+        result = mix(none, braked, compute_share(p, none, braked, limit));
       }
     }
-    // Who gave more than it had has it from the others.
+    // Contacts that gave more than they had take the difference from the others.
     double owed = 0, owned = 0;
     for (std::size_t k = 0; k < links_.size(); ++k) {
-      double& now = links_[k].contact->stored;
-      now -= find_work(p, k, answer);
-      (now < 0 ? owed : owned) += std::abs(now);
+      double& stored = links_[k].contact->stored;
+      stored -= compute_work(p, k, result);
+      (stored < 0 ? owed : owned) += std::abs(stored);
     }
     const double kept = owned > owed ? 1 - owed / owned : 0;
-    for (const Link& link : links_)
+    for (const ContactLink& link : links_)
       link.contact->stored = std::max(link.contact->stored, 0.0) * kept;
     return limited;
   }
 
-  Push how_ = Push::kAll;
+  PushRule rule_ = PushRule::kFull;
   std::vector<JointRow> rows_;
-  std::vector<std::size_t> members_;  // bodies of the world, sorted
+  std::vector<std::size_t> members_;  // Indices of bodies in the world, sorted.
   std::vector<ContactPush*> contacts_;
   std::vector<const JointSettings*> joints_;
   std::vector<SpatialMatrix> masses_;
   std::vector<Wrench> momenta_;
-  std::vector<Link> links_;
+  std::vector<ContactLink> links_;
   std::vector<Matrix6> diagonal_;
   Eigen::LLT<Eigen::MatrixXd> dense_;
   std::vector<Eigen::LLT<Matrix6>> factors_;
 };
 
-// Of each body, the least number of those that contacts and joints connect it with. What does not
-// move freely connects nothing.
+// Returns, for each body, the lowest index of the bodies that contacts and joints connect it with.
+// Only bodies that move freely connect others.
 std::vector<std::size_t> find_sets(const VelocityProblem& p) {
   DisjointSets sets(p.bodies.size());
   const auto connect = [&](std::size_t i, std::size_t k) {

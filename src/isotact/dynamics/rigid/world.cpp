@@ -34,6 +34,10 @@ void check(const WorldSettings& s) {
   if (!(s.sleep_speed >= 0)) throw Error("the speed of sleep should not be negative");
   if (!(s.energy_factor > 1)) throw Error("the energy factor should be more than 1");
   if (s.forces.midpoints < 1) throw Error("quadrature needs one midpoint at least");
+  if (!(s.force_tolerance > 0)) throw Error("the forces' tolerance should be positive");
+  if (s.force_rounds < 1) throw Error("forces need one round at least");
+  if (!(s.forces.drag_share >= 0 && s.forces.drag_share <= 1))
+    throw Error("the share of drag should be from 0 to 1");
   if (!(s.forces.tolerance > 0)) throw Error("the quadrature's tolerance should be positive");
 }
 
@@ -52,16 +56,18 @@ Aabb box_of(const PointSphereTree& tree) {
   return {box.lower - Vec3{around, around, around}, box.upper + Vec3{around, around, around}};
 }
 
-void set_field(WorldBody& body, const Shape& shape, ShellTraversal traversal) {
+void set_field(WorldBody& body, const Shape& shape, const WorldSettings& world) {
   if (!shape.can_have_field()) return;
-  const SweptSettings swept{.traversal = traversal, .threads = {1}};
+  const SweptSettings swept{.traversal = world.traversal, .roots = world.roots, .threads = {1}};
   SweptSettings first = swept;
   first.mode = Mode::kFirst;
   first.traversal = ShellTraversal::kTree;
+  first.roots = RootSearch::kAll;
   first.path_tolerance = 0.5;  // what spins fast has long paths
   body.all = shape.swept_tracer(swept);
   body.first = shape.swept_tracer(first);
   SweptSettings near = swept;
+  near.roots = RootSearch::kAll;
   near.margin = kNearContact * shape.cell();
   body.near = shape.swept_tracer(near);
   const Aabb box = shape.any_field().bounds();
@@ -91,7 +97,7 @@ BodyPair pair_of(BodyId a, BodyId b) { return a < b ? BodyPair{a, b} : BodyPair{
 ContactMaterial pair_material(const PairSides& s) {
   // Of infinite masses one of them may be.
   const double mass = 1 / (1 / s.mass_a + 1 / s.mass_b);
-  const bool implicit = s.solve == ForceSolve::kImplicit;
+  const bool implicit = s.solve != ForceSolve::kExplicit;
   const double bearable =
       (implicit ? kImplicitStiffness : kExplicitStiffness) * mass / (s.step * s.step * s.area);
   const auto stiffness_of = [&](const SurfaceMaterial& m) {
@@ -138,7 +144,7 @@ BodyId World::add_body(const BodySettings& settings) {
   body.target = world_from_body(body.body);
 
   body.ball_center = settings.mass.center;
-  if (settings.shape) set_field(body, *settings.shape, state_->settings.traversal);
+  if (settings.shape) set_field(body, *settings.shape, state_->settings);
   if (settings.shape && settings.shape->tree()) set_points(body, *settings.shape->tree());
   state_->bodies.push_back(std::move(body));
   return static_cast<BodyId>(state_->bodies.size() - 1);

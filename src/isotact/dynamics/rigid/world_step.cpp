@@ -8,10 +8,10 @@
 #include "isotact/base/detail/thread_scratch.h"
 #include "isotact/dynamics/rigid/detail/velocity_solver.h"
 #include "isotact/dynamics/rigid/detail/world_state.h"
-#include "isotact/field/models/analytic.h"
 
 namespace isotact {
 
+using detail::mass_of;
 using detail::PairState;
 using detail::WorldBody;
 
@@ -31,53 +31,11 @@ Vec3 mean_rate(const Quat& from, const Quat& to, double step) {
   return sine < 1e-100 ? Vec3{} : v * (2 * angle_of(sine, q.w) / (sine * step));
 }
 
-// The body's box and ball at two poses, and by how much places bulge out between them: one that is
-// r from the pivot goes on an arc, off its chord by r (1 - cos(angle / 2)) at most, which is no
-// more than r angle^2 / 8.
-Aabb compute_swept_box(const WorldBody& b, double step) {
-  if (std::isinf(b.ball_radius)) return all_of_space();
-  const BodyMotion& m = b.step.motion;
-  const double angle = length(b.step.angular_velocity) * step;
-  const double reach = length(b.ball_center - m.pivot) + b.ball_radius;
-  const double bulge = reach * angle * angle / 8;
-  const Vec3 half = extent(b.box) * 0.5;
-  Aabb all;
-  for (const Pose* pose : {&m.from, &m.to}) {
-    const Mat3 turn = to_matrix(pose->rotation);
-    const Vec3 in_box = transform_point(*pose, center(b.box));
-    const Vec3 in_ball = transform_point(*pose, b.ball_center);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const Vec3& row = turn.rows[axis];
-      const double side =
-          std::abs(row.x) * half.x + std::abs(row.y) * half.y + std::abs(row.z) * half.z;
-      const double lower = std::max(in_box[axis] - side, in_ball[axis] - b.ball_radius);
-      const double upper = std::min(in_box[axis] + side, in_ball[axis] + b.ball_radius);
-      all.lower[axis] = std::min(all.lower[axis], lower - bulge);
-      all.upper[axis] = std::max(all.upper[axis], upper + bulge);
-    }
-  }
-  const double way = (length(b.step.velocity) + length(b.step.angular_velocity) * reach) * step;
-  if (!b.is_dynamic() || way <= b.ball_radius) return all;
-  const double around = way + reach;
-  const Vec3 begin = transform_point(m.from, m.pivot), r{around, around, around};
-  return {begin - r, begin + r};
-}
+}  // namespace
 
-bool is_number(const Aabb& box) {
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    if (std::isnan(box.lower[axis]) || std::isnan(box.upper[axis])) return false;
-  return true;
-}
-
-bool can_touch(const WorldBody& a, const WorldBody& b) {
-  return (a.has_points() && b.has_field()) || (b.has_points() && a.has_field());
-}
-
-double mass_of(const WorldBody& b) {
+double detail::mass_of(const WorldBody& b) {
   return b.is_dynamic() ? b.body.mass.mass : std::numeric_limits<double>::infinity();
 }
-
-}  // namespace
 
 const StepReport& World::step() {
   State& s = *state_;
@@ -89,26 +47,32 @@ const StepReport& World::step() {
   if (number == 1) s.note_start();
   s.contacts.clear();
   if (s.find_flawed_body()) return report;
-  auto start = Clock::now();
   s.wake_changed();
-  s.apply_loads();
-  s.solve_velocities();
-  s.move_bodies();
-  report.seconds.motion = seconds_since(start);
-  if (s.find_flawed_body()) return report;
-  start = Clock::now();
-  s.find_pairs();
-  report.seconds.broad = seconds_since(start);
-  start = Clock::now();
-  s.resolve_impacts();
-  report.seconds.motion += seconds_since(start);
-  if (s.find_flawed_body()) return report;
-  s.find_contacts();
+  const bool is_own = s.settings.solve == ForceSolve::kStep;
+  if (!(is_own ? s.advance_by_own_forces() : s.advance())) return report;
   s.wake_touched();
   s.put_to_sleep();
   s.list_contacts();
   s.look_for_trouble();
   return report;
+}
+
+bool World::State::advance() {
+  auto start = Clock::now();
+  apply_loads();
+  solve_velocities();
+  move_bodies();
+  report.seconds.motion = seconds_since(start);
+  if (find_flawed_body()) return false;
+  start = Clock::now();
+  find_pairs();
+  report.seconds.broad = seconds_since(start);
+  start = Clock::now();
+  resolve_impacts();
+  report.seconds.motion += seconds_since(start);
+  if (find_flawed_body()) return false;
+  find_contacts();
+  return true;
 }
 
 void World::State::note_start() {
@@ -162,27 +126,33 @@ double World::State::find_spare_energy(const PairState& pair) const {
   return std::max(0.0, std::min(pair.energy - pair.push.stored, room));
 }
 
-void World::State::solve_velocities() {
-  const double h = settings.step;
-  std::vector<RigidBody*> all;
-  std::vector<RigidBody> held;  // those that sleep
-  std::vector<Twist> twists(bodies.size());
-  all.reserve(bodies.size());
-  held.reserve(bodies.size());
+void detail::list_solver_bodies(std::vector<WorldBody>& bodies, double step, SolverBodies& r) {
+  r.all.clear();
+  r.held.clear();
+  r.all.reserve(bodies.size());
+  r.held.reserve(bodies.size());
+  r.twists.assign(bodies.size(), {});
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     WorldBody& b = bodies[k];
     if (b.asleep) {
-      held.push_back(b.body);
-      held.back().kind = BodyKind::kStatic;
+      r.held.push_back(b.body);
+      r.held.back().kind = BodyKind::kStatic;
     }
-    all.push_back(b.asleep ? &held.back() : &b.body);
+    r.all.push_back(b.asleep ? &r.held.back() : &b.body);
     if (b.body.kind != BodyKind::kKinematic) continue;
     // Contacts and joints feel where it goes.
     RigidBody there = b.body;
     set_pose(there, b.target);
-    twists[k] = {(there.state.center - b.body.state.center) / h,
-                 mean_rate(b.body.state.rotation, there.state.rotation, h)};
+    r.twists[k] = {(there.state.center - b.body.state.center) / step,
+                   mean_rate(b.body.state.rotation, there.state.rotation, step)};
   }
+}
+
+void World::State::solve_velocities() {
+  const double h = settings.step;
+  detail::SolverBodies solved_bodies;
+  detail::list_solver_bodies(bodies, h, solved_bodies);
+  const auto& [all, held, twists] = solved_bodies;
   std::vector<detail::ContactPush> pushes;
   std::vector<std::size_t> pair_of;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -222,60 +192,12 @@ void World::State::move_bodies() {
 
 void detail::finish_body_step(WorldBody& b, double step) {
   BodyStep& s = b.step;
+  s.velocity_from = b.start.linear;
+  s.angular_velocity_from = b.start.angular;
   s.motion.to = world_from_body(b.body);
   s.center_to = b.body.state.center;
   s.velocity = (s.center_to - s.center_from) / step;
   s.angular_velocity = mean_rate(s.motion.from.rotation, s.motion.to.rotation, step);
-}
-
-void World::State::find_pairs() {
-  if (settings.contact == ContactRule::kOff) {
-    broad.reset();
-  } else {
-    if (!broad) broad = std::make_unique<BoxTree>();
-    boxes.resize(bodies.size());
-    for (BodyId k = 0; k < bodies.size(); ++k) {
-      Aabb box = compute_swept_box(bodies[k], settings.step);
-      if (!is_number(box)) box = {};  // of a body that is flawed: find_flawed_body tells of it
-      boxes[k] = box;
-      if (broad->contains(k))
-        broad->update(k, box);
-      else
-        broad->insert(box);  // handles are given out in order, and no body is ever removed
-    }
-    broad->step(settings.threads);
-  }
-  std::vector<PairState>& next = last_pairs;
-  next.clear();
-  std::size_t old = 0;
-  for (const ObjectPair& found : broad ? broad->pairs() : std::span<const ObjectPair>{}) {
-    const BodyPair pair{found.a, found.b};
-    if (!may_meet(pair)) continue;
-    while (old < pairs.size() && pairs[old].pair < pair) keep_if_ended(pairs[old++], next);
-    if (old < pairs.size() && pairs[old].pair == pair)
-      next.push_back(std::move(pairs[old++]));
-    else
-      next.push_back({.pair = pair});
-    PairState& p = next.back();
-    p.touched = p.touches;
-    p.touches = p.impact = p.apart = false;
-  }
-  while (old < pairs.size()) keep_if_ended(pairs[old++], next);
-  pairs.swap(next);
-  next.clear();
-  report.pairs = static_cast<std::uint32_t>(pairs.size());
-}
-
-bool World::State::may_meet(const BodyPair& pair) const {
-  const WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
-  return (a.is_dynamic() || b.is_dynamic()) && can_touch(a, b) &&
-         !std::binary_search(ignored.begin(), ignored.end(), pair);
-}
-
-// A pair whose boxes have left each other while it touched: told of once more.
-void World::State::keep_if_ended(PairState& pair, std::vector<PairState>& next) {
-  if (!pair.touches) return;
-  next.push_back({.pair = pair.pair, .touched = true, .contact = pair.contact, .apart = true});
 }
 
 ContactMaterial World::State::material_of(const BodyPair& pair) const {
@@ -299,7 +221,8 @@ namespace {
 struct RoleContext {
   const WorldBody &shell, &field;
   const WorldSettings& settings;
-  const ForceSettings& forces;
+  ForceSettings forces;
+  int roles = 1;
 };
 
 RoleImpulse compute_impulse(const RoleContext& c, const RoleInput& input,
@@ -335,7 +258,14 @@ double energy_at_start(const RoleContext& c) {
       .energy;
 }
 
-RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
+// m^2: of points that touch at some time.
+double find_touching(const PointSphereTree& tree, const SweptResults& swept) {
+  double sum = 0;
+  for (const SweptHit& hit : swept.hits) sum += static_cast<double>(tree.areas()[hit.point]);
+  return sum;
+}
+
+RoleImpulse look_at_role(RoleContext c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -364,6 +294,11 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
                           std::any_of(swept.intervals.begin(), swept.intervals.end(),
                                       [](const SegmentInterval& i) { return !(i.enter > 0); });
   if (overlapped) pair.push.stored += energy_at_start(c);
+  if (c.settings.solve == ForceSolve::kStep) {
+    const double lean = detail::adapt_to_step(c.forces, c.roles * find_touching(tree, swept),
+                                              mass_of(c.shell, c.field), c.settings.step);
+    pair.own.lean = std::max(pair.own.lean, lean);
+  }
   compute_shell_path(bent ? looked_at : motion, ball_of(tree),
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
@@ -394,6 +329,7 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
   pair.points += r.points;
   pair.sticking += r.sticking;
   pair.energy += r.energy;
+  pair.own.lost += r.lost;
   pair.area = std::max(pair.area, r.area);
   if (r.depth > pair.depth) {
     pair.depth = r.depth;
@@ -469,8 +405,14 @@ void World::State::look_at_pair(PairState& pair) const {
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
-    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, role);
+    const RoleImpulse r =
+        look_at_role({shell, field, settings, forces, roles[0] && roles[1] ? 2 : 1}, pair, role);
     add_role(r, role == 0 ? 1 : -1, pair, response);
+  }
+  pair.touches = pair.points > 0;
+  if (settings.solve == ForceSolve::kStep) {
+    pair.own.response = response;
+    return;
   }
   // They give back what springs hold at most: those of the end, or those of the beginning, which
   // this step's impulse is still to give. Springs that bodies enter within a step have not taken
@@ -478,10 +420,8 @@ void World::State::look_at_pair(PairState& pair) const {
   pair.push.stored = std::min(pair.push.stored, std::max(pair.energy, energy_before));
   if (settings.solve == ForceSolve::kImplicit) {
     const Vec3& place = pair.push.place;
-    const double mass = 1 / (1 / mass_of(a) + 1 / mass_of(b));
-    make_implicit(response, twist_at(a, place) - twist_at(b, place), mass, pair.push);
+    make_implicit(response, twist_at(a, place) - twist_at(b, place), mass_of(a, b), pair.push);
   }
-  pair.touches = pair.points > 0 || pair.impact;
 }
 
 void World::State::find_contacts() {
@@ -545,7 +485,7 @@ Energies World::State::energies() const {
     e.kinetic += kinetic_energy(b.body);
     e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
   }
-  const bool implicit = settings.solve == ForceSolve::kImplicit;
+  const bool implicit = settings.solve != ForceSolve::kExplicit;
   for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
   return e;
 }
@@ -568,7 +508,7 @@ bool World::State::find_flawed_body() {
 void World::State::look_for_trouble() {
   // Implicit steps take out what stiff springs get by being entered within a step: it moves
   // nothing.
-  const bool implicit = settings.solve == ForceSolve::kImplicit;
+  const bool implicit = settings.solve != ForceSolve::kExplicit;
   const double grown =
       report.energies.total() - (implicit ? report.energies.springs : 0.0) - energy_start;
   // What falls may move as much.

@@ -25,7 +25,7 @@ std::string encode_report(const AssetReport& report);
 // is not such a report. Assets may come from anywhere: the text is treated as hostile.
 std::optional<AssetReport> parse_report(const Asset& asset);
 
-// The rule by which a build found inside and outside.
+// The rule by which a build separated inside from outside.
 struct SignRule {
   bool is_unsigned = false;  // The field is that of a shell: the body has no inside.
   NestedRule nested = NestedRule::kWinding;

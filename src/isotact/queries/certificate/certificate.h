@@ -112,7 +112,7 @@ struct CertificateCheck {
   std::uint64_t tests = 0;  // boxes and triangles
 };
 
-// Largest tolerances of a contact that a check accepts. With larger ones anything is a contact.
+// Tolerances of a contact that a check accepts. With large ones anything would be a contact.
 struct CertificateCheckSettings {
   double time_tolerance = 1e-6;  // of the certificate, at most: in durations of the motion
   // Metres, of the certificate, at most. Without it: 2^-30 of the bodies' sizes and paths, and four

@@ -35,7 +35,7 @@ enum class CertifyStatus : std::uint8_t {
 struct CertifyResult {
   CertifyStatus status = CertifyStatus::kGaveUp;
   std::string reason;  // of kCloser and kGaveUp
-  // For kFree and kContact. check_certificate holds with the request's time_tolerance.
+  // With kFree and kContact: check_certificate holds, with the request's time_tolerance.
   Certificate certificate{};
   // Metres: bounds of the least distance over the motion, if they stay apart.
   double lower_bound = 0, distance = 0;

@@ -53,8 +53,8 @@ struct RoundPairDepth {
 };
 // `cores`: the distance of the triangles of both, without their radii. It takes some microseconds;
 // a tenth of a millisecond with tori.
-RoundPairDepth find_depth_of_round_pair(const ExactSide& a, const ExactSide& b,
-                                        const MeshDistance& cores);
+RoundPairDepth compute_depth_of_round_pair(const ExactSide& a, const ExactSide& b,
+                                           const MeshDistance& cores);
 
 // Some point of the surface deep inside of the other body, found in a few microseconds; depth 0 if
 // none was. The bound means nothing.

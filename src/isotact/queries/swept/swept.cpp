@@ -18,6 +18,7 @@
 #include "isotact/field/models/dense_grid.h"
 #include "isotact/queries/segments/detail/segment_search.h"
 #include "isotact/queries/segments/segment_index.h"
+#include "isotact/queries/swept/detail/paper_tree.h"
 #include "isotact/queries/swept/detail/swept_front.h"
 #include "isotact/queries/swept/detail/swept_search.h"
 
@@ -84,6 +85,7 @@ SegmentSettings for_segments(const SweptSettings& settings) {
                             settings.path_tolerance));
   return {.margin = settings.margin,
           .mode = settings.mode == Mode::kAll ? Mode::kAll : Mode::kFirst,
+          .roots = settings.roots,
           .threads = settings.threads};
 }
 
@@ -206,7 +208,8 @@ struct SweptTracer::State {
     summary.path_error = work.path.error + compute_float_rounding(tree, work.path);
     summary.first_hit = results.hits.size();
     const bool linear = settings.traversal == ShellTraversal::kLinear;
-    if (!linear) {
+    const bool paper = settings.traversal == ShellTraversal::kPaper;
+    if (!linear && !paper) {
       if (work.searcher != number) work.search.emplace(make_search());
       work.searcher = number;
       work.search->start(tree, work.path);
@@ -218,6 +221,8 @@ struct SweptTracer::State {
     };
     if (linear)
       list_all(tree, work, summary.work, look_at);
+    else if (paper)
+      list_by_paper(tree, work, summary.work, look_at);
     else if (settings.mode == Mode::kAll)
       work.search->find_all(work.pieces, summary.work, look_at);
     else if (settings.mode == Mode::kFirst)
@@ -250,6 +255,30 @@ struct SweptTracer::State {
     }
     summary.hit_count = results.hits.size() - summary.first_hit;
     results.motions.push_back(summary);
+  }
+
+  template <typename Use>
+  void list_by_paper(const PointSphereTree& tree, Work& work, SweptWork& counts, Use&& use) const {
+    const auto touches = [&](const Segment& segment, double radius) {
+      SegmentInterval found[1];
+      if (any)
+        return detail::trace_any({*any, settings.margin + radius, lattice.spacing, Mode::kFirst},
+                                 segment, found, counts.tracing) > 0;
+      return tracer
+                 ->with({.margin = settings.margin + radius,
+                         .mode = Mode::kFirst,
+                         .traversal = Traversal::kUniform,
+                         .roots = settings.roots})
+                 .trace(segment, found, &counts.tracing) > 0;
+    };
+    std::vector<std::uint32_t> points;
+    detail::list_paper_points(tree, work.path, points, counts, touches);
+    work.pieces.clear();
+    for (const std::uint32_t point : points)
+      for (int piece = 0; piece < work.path.piece_count(); ++piece)
+        work.pieces.push_back({point, static_cast<std::uint32_t>(piece)});
+    std::sort(work.pieces.begin(), work.pieces.end());
+    use(work.pieces);
   }
 
   template <typename Use>
@@ -496,7 +525,7 @@ void SweptTracer::trace(const PointSphereTree& tree, const ShellMotion& motion,
   const ThreadScratch<State::Work> work;
   state_->find_path(tree, motion, *work);
   const SweptSettings& s = state_->settings;
-  if (s.mode != Mode::kAny && s.traversal == ShellTraversal::kTree &&
+  if (s.mode != Mode::kAny && s.traversal == ShellTraversal::kTree && s.roots == RootSearch::kAll &&
       detail::can_follow(work->path, tree, state_->lattice.spacing))
     state_->follow(tree, m.front, *work, results);
   else

@@ -44,7 +44,7 @@ namespace ISOTACT_PUBLIC isotact {
 // A memory serves one tree and one tracer at a time, and resets itself if it meets others. It keeps
 // the tree's buffer alive. One thread may use it at a time. Motions that are too large for it (more
 // than a tenth of the shell's radius, or more than kMostMemoryPieces pieces) are traced without it.
-// So are Mode::kAny and ShellTraversal::kLinear.
+// So are Mode::kAny, all traversals but kTree, and RootSearch::kPaper.
 //
 // Cost of a trace: half a microsecond, and the traces of points that are about to cross the
 // isosurface. Each remembered entry takes one or two nanoseconds, or none for a shell that is only
@@ -72,12 +72,17 @@ class SweptScratch {
 enum class ShellTraversal : std::uint8_t {
   kTree,
   kLinear,  // Point by point, as an oracle and for the tables of XB14.
+  // XB14, section 3.3, for comparison: a sphere of radius r is free if the path of its centre stays
+  // above the isosurface at r. It loses points where the field is steeper than 1, as interpolated
+  // fields are in places. Takes Mode::kAll as kAll, and other modes as kFirst.
+  kPaper,
 };
 
 struct SweptSettings {
   double margin = 0;  // Metres. Inside means that the field's value is at most this.
   Mode mode = Mode::kAll;
   ShellTraversal traversal = ShellTraversal::kTree;
+  RootSearch roots = RootSearch::kAll;
   double path_tolerance = 1.0 / 32;  // Cells of the field: see ShellPath::error.
   Threads threads{};
 };

@@ -24,6 +24,7 @@
 #include "isotact/field/models/analytic.h"
 #include "isotact/field/models/analytic_solid.h"
 #include "isotact/field/models/terrain_field.h"
+#include "isotact/field/surface/surface.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
@@ -45,6 +46,8 @@ struct MadeShape {
 struct MeshFile {
   std::filesystem::path path{};  // In a form that a reader can open.
   std::string unit = "m";
+  std::optional<double> size{};  // Longest side in metres; the scale is then ignored.
+  double scale = 1;              // Factor, after the unit.
   bool operator==(const MeshFile&) const = default;
 };
 struct AssetFile {
@@ -72,6 +75,8 @@ struct SceneShape {
   // 0: only a field, for the points of other bodies to touch.
   std::optional<std::uint32_t> points{};
   std::optional<double> spacing{};
+  // For meshes of files: the rule that separates inside from outside (docs/fields.md).
+  SignMethod sign = SignMethod::kAuto;
 };
 
 struct SceneBody {

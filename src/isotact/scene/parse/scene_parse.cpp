@@ -26,9 +26,11 @@ void read_choice(const JsonNode& object, const std::string& key, const JsonNode:
 
 void read_world(const JsonNode& node, Scene& scene) {
   WorldSettings& world = scene.world;
-  node.expect_keys({"engine", "narrow_phase", "step", "gravity", "contact", "solve", "impacts",
-                    "motion", "traversal", "direction", "damping", "quadrature", "midpoints",
-                    "tolerance", "turns", "energy_factor", "sleep_speed"});
+  node.expect_keys({"engine",          "narrow_phase", "step",      "gravity",   "contact",
+                    "solve",           "impacts",      "motion",    "traversal", "direction",
+                    "damping",         "quadrature",   "midpoints", "tolerance", "turns",
+                    "energy_factor",   "sleep_speed",  "roots",     "handles",   "weights",
+                    "force_tolerance", "force_rounds"});
   const JsonNode::Names engines{"isotact", "bullet"};
   if (const auto engine = node.find("engine")) scene.engine = engines[engine->choice(engines)];
   if (const auto phase = node.find("narrow_phase")) {
@@ -39,14 +41,22 @@ void read_world(const JsonNode& node, Scene& scene) {
   read_if(node, "step", world.step, [](const auto& n) { return n.number({1e-9, 1}); });
   read_if(node, "gravity", world.gravity, [](const auto& n) { return n.vec(1e6); });
   read_choice(node, "contact", {"continuous", "discrete", "off"}, world.contact);
-  read_choice(node, "solve", {"implicit", "explicit"}, world.solve);
+  read_choice(node, "solve", {"implicit", "explicit", "step"}, world.solve);
   read_choice(node, "impacts", {"off", "flagged", "auto"}, world.impacts);
   read_choice(node, "motion", {"straight", "rates", "screw", "polynomial"}, world.motion);
   if (const auto node_traversal = node.find("traversal"))
-    world.traversal = node_traversal->choice({"tree", "linear"}) == 0 ? ShellTraversal::kTree
-                                                                      : ShellTraversal::kLinear;
+    world.traversal =
+        static_cast<ShellTraversal>(node_traversal->choice({"tree", "linear", "paper"}));
+  read_choice(node, "roots", {"all", "paper"}, world.roots);
+  read_choice(node, "handles", {"path", "euler"}, world.forces.handles);
+  read_choice(node, "weights", {"area", "equal"}, world.forces.weights);
+  read_if(node, "force_tolerance", world.force_tolerance, [](const auto& n) {
+    return n.number({1e-15, 1});
+  });
+  read_if(node, "force_rounds", world.force_rounds,
+          [](const auto& n) { return static_cast<int>(n.whole(1, 100)); });
   read_choice(node, "direction", {"field", "point"}, world.forces.direction);
-  read_choice(node, "damping", {"normal", "full"}, world.forces.damping);
+  read_choice(node, "damping", {"normal", "full", "whole"}, world.forces.damping);
   read_choice(node, "quadrature", {"adaptive", "midpoint"}, world.forces.quadrature);
   read_if(node, "midpoints", world.forces.midpoints,
           [](const auto& n) { return static_cast<int>(n.whole(1, 1000)); });

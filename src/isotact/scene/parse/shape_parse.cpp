@@ -146,6 +146,14 @@ void read_sampling(const JsonNode& node, SceneShape& shape) {
   read_if(node, "spacing", shape.spacing, [](const auto& n) { return n.number({1e-6, 1e3}); });
 }
 
+SignMethod read_sign(const JsonNode& node) {
+  constexpr SignMethod kMethods[] = {SignMethod::kAuto, SignMethod::kPseudonormal,
+                                     SignMethod::kWinding, SignMethod::kUnsigned};
+  Names names;
+  for (const SignMethod method : kMethods) names.emplace_back(name(method));
+  return kMethods[node.choice(names)];
+}
+
 }  // namespace
 
 MadeShape read_made(const JsonNode& node) {
@@ -185,6 +193,9 @@ MeshFile read_mesh_file(const JsonNode& node, const std::filesystem::path& folde
     const Names units{"m", "cm", "mm", "in"};
     file.unit = units[unit->choice(units)];
   }
+  node.choose_key({"size", "scale"}, false);
+  read_if(node, "size", file.size, [](const auto& n) { return n.number(above_zero(1e4)); });
+  read_if(node, "scale", file.scale, [](const auto& n) { return n.number({1e-6, 1e6}); });
   return file;
 }
 
@@ -202,7 +213,8 @@ SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder)
     allow({"make", "with", "size"});
     shape.source = read_made(node);
   } else if (kind == "mesh") {
-    allow({"mesh", "unit"});
+    allow({"mesh", "unit", "size", "scale", "sign"});
+    read_if(node, "sign", shape.sign, read_sign);
     shape.source = read_mesh_file(node, folder);
   } else if (kind == "data") {
     allow({"data", "size", "else"});

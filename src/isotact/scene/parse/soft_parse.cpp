@@ -66,7 +66,7 @@ void read_soft_shape(const JsonNode& node, const std::filesystem::path& folder,
     node.expect_keys({"make", "with", "size"});
     body.source = read_made(node);
   } else if (kind == "mesh") {
-    node.expect_keys({"mesh", "unit"});
+    node.expect_keys({"mesh", "unit", "size", "scale"});
     body.source = read_mesh_file(node, folder);
   } else if (kind == "data") {
     node.expect_keys({"data", "size", "else"});

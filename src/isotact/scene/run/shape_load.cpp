@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "isotact/asset/load_shape.h"
+#include "isotact/base/error.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/scene/parse/detail/figures.h"
 
@@ -33,6 +34,7 @@ void scale_to(TriangleMesh& mesh, double size) {
 // Thin walls are reported; a scene keeps them by finer cells.
 LoadSettings settings_of(const SceneShape& s, Threads threads, LoadReport& report) {
   LoadSettings settings{.voxel_size = s.voxel_size,
+                        .sign = s.sign,
                         .keep_thin = KeepThin::kReport,
                         .points = s.points,
                         .spacing = s.spacing.value_or(0),
@@ -70,7 +72,40 @@ LoadedShape load_file(const std::filesystem::path& path, const LoadSettings& set
   return loaded;
 }
 
+// Nothing if the mesh keeps the size that it has.
+void scale_mesh(const MeshFile& file, TriangleMesh& mesh) {
+  if (file.size) {
+    scale_to(mesh, *file.size);
+    return;
+  }
+  if (file.scale == 1) return;
+  for (Vec3f& p : mesh.positions) p = p * static_cast<float>(file.scale);
+}
+
+TriangleMesh read_file_mesh(const MeshFile& file, std::vector<std::string>& warnings) {
+  LoadedMesh read = load_mesh(file.path, file.unit);
+  warnings.insert(warnings.begin(), read.warnings.begin(), read.warnings.end());
+  scale_mesh(file, read.mesh);
+  return std::move(read.mesh);
+}
+
+// Appends the warnings of the mesh to those of cooking.
+LoadedShape cook(TriangleMesh mesh, const SceneShape& shape, Threads threads,
+                 const std::vector<std::string>& warnings) {
+  LoadedShape loaded = cook(std::move(mesh), shape, threads);
+  loaded.warnings.insert(loaded.warnings.end(), warnings.begin(), warnings.end());
+  return loaded;
+}
+
+// A mesh of another size is scaled before cells and points are chosen.
 LoadedShape load_mesh_file(const MeshFile& file, const SceneShape& s, Threads threads) {
+  if ((file.size || file.scale != 1) && !is_asset(file.path)) {
+    std::vector<std::string> warnings;
+    return cook(read_file_mesh(file, warnings), s, threads, warnings);
+  }
+  if (file.size || file.scale != 1)
+    throw Error({.file = file.path.string()}, "is an asset, which has its size: leave out 'size' "
+                                              "and 'scale', or name the mesh");
   LoadReport report;
   LoadSettings settings = settings_of(s, threads, report);
   settings.unit = file.unit;
@@ -89,12 +124,6 @@ TriangleMesh make_mesh(const MadeShape& made) {
   return mesh;
 }
 
-TriangleMesh read_file_mesh(const MeshFile& file, std::vector<std::string>& warnings) {
-  LoadedMesh read = load_mesh(file.path, file.unit);
-  warnings.insert(warnings.begin(), read.warnings.begin(), read.warnings.end());
-  return std::move(read.mesh);
-}
-
 TriangleMesh read_data_mesh(const DataFile& file, std::vector<std::string>& warnings) {
   const char* folder = std::getenv("ISOTACT_DATA");
   const std::filesystem::path path = std::filesystem::path(folder ? folder : "") / file.path;
@@ -109,12 +138,9 @@ TriangleMesh read_data_mesh(const DataFile& file, std::vector<std::string>& warn
   return mesh;
 }
 
-// Appends the warnings of the mesh to those of cooking.
 LoadedShape load_data(const DataFile& file, const SceneShape& shape, Threads threads) {
   std::vector<std::string> warnings;
-  LoadedShape loaded = cook(read_data_mesh(file, warnings), shape, threads);
-  loaded.warnings.insert(loaded.warnings.end(), warnings.begin(), warnings.end());
-  return loaded;
+  return cook(read_data_mesh(file, warnings), shape, threads, warnings);
 }
 
 TriangleMesh draw_field(const SceneField& field) {

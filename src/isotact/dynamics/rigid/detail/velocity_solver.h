@@ -39,6 +39,13 @@ struct ContactPush {
   SpatialMatrix slide{};
   double stored = 0;  // J: taken from the bodies so far and not given back. Updated.
   double spare = 0;   // J: what it may give beyond that, in this step.
+  // Velocities are those that this share of the step's impulses leads to; pushes and responses are
+  // given as this share, too. 1: the velocities of the end.
+  double share = 1;
+  // Part of the velocities of the solution in those at which the contact does work. The rest is
+  // that of the start.
+  double work_share = 0.5;
+  Wrench given{};  // Result: the impulse on A, about `place`; this share of it.
 };
 
 struct VelocityProblem {

@@ -45,6 +45,27 @@ struct WorldBody {
   bool moves() const { return is_dynamic() && !asleep; }  // Moves freely.
 };
 
+// Contact of a pair in a step whose forces are its own (ForceSolve::kStep).
+struct OwnForce {
+  // At the start of the step: each round begins there.
+  std::array<std::vector<PointStick>, 2> sticks{};
+  ContactPush prediction{};
+  double energy = 0, area = 0;
+  // The next ones are those of the last round.
+  double lost = 0;  // J: to dampers and friction
+  ContactResponse response{};
+  double lean = 0.5;    // Share of impulses that act before bodies move.
+  Wrench given{};       // The impulse on A that the last motion had, about `place`; all of it.
+  Vec3 place{};         // World.
+  double residual = 0;  // `given` against the impulse of the path, as a share.
+  // The last guess of a round in which it touched, and the slip at which that was.
+  ContactPush guess{};
+  Twist guess_slip{};
+  bool guessed = false;
+  // An impact may take it: the prediction stands.
+  bool held = false;
+};
+
 // Memory of a pair from step to step.
 struct PairState {
   BodyPair pair{};
@@ -59,6 +80,7 @@ struct PairState {
   std::uint32_t points = 0, sticking = 0;
   double area = 0, depth = 0, energy = 0;
   bool impact = false;
+  OwnForce own{};
   SweptWork work{};
   double detection_seconds = 0, force_seconds = 0;
   // Memory of the points of each in the field of the other. No result depends on it.
@@ -88,13 +110,20 @@ struct World::State {
   void make_points();        // Makes those that bodies need to touch others; then check_roles.
   void check_roles() const;  // Throws Error for a dynamic pair that could not touch.
   void note_start();
-  void apply_loads();  // Changes momenta.
+  // Everything up to the contacts of the step; false if a body is flawed then.
+  bool advance();
+  bool advance_by_own_forces();  // The same for ForceSolve::kStep (step_forces.cpp).
+  void apply_loads();            // Changes momenta.
   double find_spare_energy(const detail::PairState& pair) const;
   void solve_velocities();  // By contacts and joints.
   void move_bodies();       // Changes poses; `step` of each has the motion.
   void find_pairs();        // Pairs that may touch.
+  bool add_pairs();         // Pairs of bodies that have left their boxes; whether there are any.
+  void mark_impacts();      // Sets OwnForce::held of pairs that are about to have one.
   bool may_meet(const BodyPair& pair) const;
   void resolve_impacts();
+  template <typename Use>
+  void with_impacts(Use&& use);
   void find_contacts();  // Also computes the impulses of the next step.
   void list_contacts();
   bool find_flawed_body();
@@ -114,6 +143,7 @@ struct World::State {
            (b.asleep && !a.moves() && a.body.kind != BodyKind::kKinematic);
   }
   void look_at_pair(detail::PairState& pair) const;
+  class StepForces;
   static void keep_if_ended(detail::PairState& pair, std::vector<detail::PairState>& next);
   ContactMaterial material_of(const BodyPair& pair) const;
   Energies energies() const;
@@ -127,5 +157,24 @@ namespace isotact::detail {
 
 // From its start (step.motion.from, step.center_from) to its current pose.
 void finish_body_step(WorldBody& body, double step);
+
+// Bodies as the velocity solver takes them: those that sleep are static.
+struct SolverBodies {
+  std::vector<RigidBody*> all{};
+  std::vector<RigidBody> held{};
+  std::vector<Twist> twists{};  // of driven bodies
+};
+void list_solver_bodies(std::vector<WorldBody>& bodies, double step, SolverBodies& result);
+
+// kg; infinite for bodies that are not dynamic. That of a pair is the reduced one.
+double mass_of(const WorldBody& body);
+inline double mass_of(const WorldBody& a, const WorldBody& b) {
+  return 1 / (1 / mass_of(a) + 1 / mass_of(b));
+}
+
+// For ForceSolve::kStep: dampers and the drag of sticking points, as an oscillation that is not
+// resolved by the step decays in it (docs/dynamics.md). `touching`: m^2;
+// `mass`: of the pair. Returns the share of impulses that act before bodies move.
+double adapt_to_step(ForceSettings& forces, double touching, double mass, double step);
 
 }  // namespace isotact::detail

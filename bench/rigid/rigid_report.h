@@ -9,6 +9,9 @@ namespace isotact::bench {
 struct Options : RunOptions {
   int count = 0;  // 0: chosen by --quick and --full
   int seed = 1;
+  std::string scene{}, engine{};  // Of the scenes: a part of the name, and one engine. Empty: all.
+  bool check_steps = false;       // Depths at every step, not at every frame.
+  double most_seconds = 600;      // Of one run, by the clock.
 };
 
 // What Bullet makes of a throw: boxes and convex hulls, fast bodies by its own continuous
@@ -21,6 +24,7 @@ BulletOutcome throw_in_bullet(const throw_cases::Throw& t);
 
 void bench_throws(const Options& options, Report& report);
 void bench_balance(const Options& options, Report& report);
+void bench_scenes(const Options& options, Report& report);
 void bench_references(const Options& options, Report& report);
 
 }  // namespace isotact::bench

@@ -1,5 +1,5 @@
 // Promises of rigid worlds: nothing passes, momentum stays, and bodies bounce, slide, roll and spin
-// as they should. A broken promise is exit code 1.
+// as they should; scenes end as they should, and bodies are not deep in each other. A broken promise is exit code 1.
 #include <string_view>
 
 #include "rigid_report.h"
@@ -12,14 +12,21 @@ struct Part {
   void (*run)(const Options&, Report&);
 };
 constexpr Part kParts[] = {
-    {"throws", bench_throws}, {"balance", bench_balance}, {"references", bench_references}};
+    {"throws", bench_throws}, {"balance", bench_balance}, {"references", bench_references},
+    {"scenes", bench_scenes}};
 
 void name_options(OptionReader& reader, Options& options) {
-  reader.quick("few throws and systems");
-  reader.full("10,000 throws");
+  reader.quick("few throws, systems and scenes");
+  reader.full("10,000 throws; scenes also in steps of 1 ms");
   reader.only(names_of(kParts));
   reader.number("--count", options.count, 1, 1'000'000, "throws");
   reader.number("--seed", options.seed, 0, 1'000'000'000, "of throws and systems (1)");
+  reader.text("--scene", "NAME", options.scene, "scenes whose name has this part, in all steps");
+  reader.text("--engine", "isotact|bullet|hulls10|hulls50", options.engine,
+              "scenes with this engine only");
+  reader.flag("--check-steps", options.check_steps, "depths of scenes at every step");
+  reader.number("--most-seconds", options.most_seconds, 1, 1e6,
+                "a run of a scene that takes longer is stopped, and has failed (600)");
 }
 
 int run(const Options& options) {
