@@ -231,6 +231,16 @@ std::vector<PairGroup> make_truth_groups(bool quick) {
       make_body("pipe", make_shape("pipe"), quick),
       make_body("needle", make_box({.size_x = 1, .size_y = 0.01, .size_z = 0.01}), quick)};
   groups.push_back({"thin", pair_up(thin, count)});
+  // The second body fits into the first.
+  PairGroup nested{"nested", {}};
+  for (const char* name : {"box", "sphere", "torus", "gear"}) {
+    TriangleMesh small = make_shape("knot");
+    const TriangleMesh large = make_shape(name);
+    const auto size_of_mesh = [](const TriangleMesh& m) { return extent(bounds(m)).x; };
+    for (Vec3f& p : small.positions) p = p * (0.1F * size_of_mesh(large) / size_of_mesh(small));
+    nested.pairs.emplace_back(make_body(name, large, quick), make_body("small knot", small, quick));
+  }
+  groups.push_back(std::move(nested));
   return groups;
 }
 

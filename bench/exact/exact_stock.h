@@ -44,7 +44,7 @@ std::vector<PairGroup> make_timed_groups(bool quick);
 // A bunny and its copy, with a field of so many cells.
 PairGroup make_bunnies(int cells);
 
-// 40 pairs: clean, open, dirty, mechanical and thin.
+// 44 pairs: clean, open, dirty, mechanical, thin and nested.
 std::vector<PairGroup> make_truth_groups(bool quick);
 
 // The pose of B in A's frame, at a random orientation and direction, such that the triangles are

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "isotact/geometry/bvh/winding.h"
 #include "isotact/queries/distance.h"
 
 #include "exact_report.h"
@@ -22,7 +23,9 @@ struct Counts {
   int fcl_is_off = 0;  // Its distance is not that of its own triangles.
   int settled = 0;     // Verdicts that differ from FCL's, where long double decides for ours.
   int unclear = 0;     // Winding numbers that are neither about 0 nor about 1.
+  int deep = 0;        // Depths beside samples.
   double worst = 0;    // Of distances, beside all pairs, in sizes.
+  std::uint64_t most_tests = 0;  // Of a depth.
 };
 
 class TruthCheck {
@@ -33,6 +36,8 @@ class TruthCheck {
         b_(*pair.second),
         report_(report),
         counts_(counts),
+        winding_a_(Bvh(a_.bvh)),
+        winding_b_(Bvh(b_.bvh)),
         tolerance_(1e-6 * size_of(pair)) {}
 
   void check(const Pose& pose, Random& random, bool with_all_pairs) {
@@ -46,6 +51,7 @@ class TruthCheck {
     compare_with_fcl(r);
     if (with_all_pairs) compare_with_all_pairs(r);
     compare_contained(r);
+    check_depth(r, random);
     check_cut(r, random);
   }
 
@@ -104,6 +110,44 @@ class TruthCheck {
             fmt::format("{}, winding number {}", r.contained, nesting.most));
   }
 
+  // Points inside of the other body are not deeper than the bound, and bounds are near each other.
+  void check_depth(const DistanceResult& r, Random& random) {
+    if (r.distance > 0) return;
+    ++counts_.deep;
+    const DistanceResult deep = distance(a_.shape, {}, b_.shape, pose_);
+    counts_.most_tests = std::max(counts_.most_tests, deep.work.tests);
+    const bool is_closed = a_.balanced && b_.balanced;  // else insides end in mid-air
+    require(deep.exact && (deep.status == DistanceStatus::kDone || !is_closed),
+            "every depth is found");
+    require(deep.lower_bound <= deep.distance && deep.distance <= deep.upper_bound &&
+                deep.distance <= 0,
+            "depths lie between their bounds", fmt::format("{}", deep.distance));
+    if (!is_closed) return;
+    const double scale =
+        a_.size + b_.size + length(a_.middle) + length(b_.middle) + length(pose_.translation);
+    require(deep.distance - deep.lower_bound <= 4e-6 * scale, "bounds of depths are near",
+            fmt::format("{} and {}", deep.distance, deep.lower_bound));
+    const double deepest = std::max(sample_depth(a_, winding_b_, inverse(pose_), random),
+                                    sample_depth(b_, winding_a_, pose_, random));
+    require(deepest <= -deep.lower_bound + 1e-6 * scale, "no sampled point is deeper",
+            fmt::format("{}, bound {}", deepest, -deep.lower_bound));
+  }
+
+  static double sample_depth(const BenchBody& of, const WindingTree& in, const Pose& in_from_of,
+                             Random& random) {
+    double deepest = 0;
+    for (int i = 0; i < 50; ++i) {
+      const auto c =
+          corners(of.mesh, random.below(static_cast<std::uint32_t>(of.mesh.triangles.size())));
+      const double u = random.uniform(), v = random.uniform() * (1 - u);
+      const Vec3 p = to_double(c[0]) * (1 - u - v) + to_double(c[1]) * u + to_double(c[2]) * v;
+      const Vec3f x = to_float(transform_point(in_from_of, p));
+      const double depth = double{find_closest_point(in.bvh(), x).distance};
+      if (depth > deepest && compute_winding_number(in, x) > 0.9) deepest = depth;
+    }
+    return deepest;
+  }
+
   // Bounds at a random cut-off, and a threshold.
   void check_cut(const DistanceResult& r, Random& random) {
     if (r.distance <= 0) return;  // else contained in an open mesh at most
@@ -130,12 +174,14 @@ class TruthCheck {
   const BenchBody &a_, &b_;
   Report& report_;
   Counts& counts_;
+  WindingTree winding_a_, winding_b_;
   double tolerance_;
   Pose pose_{};
 };
 
-// A third anywhere near, a third close to touching, a third around touching.
+// As they are assembled; a third anywhere near, a third close to touching, a third around touching.
 Pose choose_pose(const BodyPair& pair, int number, Random& random) {
+  if (number == 0) return {};
   const double size = size_of(pair);
   if (number % 3 == 0) {
     const Quat rotation = random.rotation();
@@ -166,11 +212,14 @@ void bench_truth(const Options& options, Report& report) {
                                 {"apart"},
                                 {"touching"},
                                 {"contained"},
+                                {"depths"},
+                                {"most tests", Of::kOurs},
                                 {"beside all pairs"},
                                 {"worst", Of::kOurs, "sizes"},
                                 {"FCL off", Of::kPeer},
                                 {"verdicts settled", Of::kPeer},
                                 {"winding unclear"}}});
+  int contained = 0;
   for (const PairGroup& group : groups) {
     Counts counts;
     for (std::size_t p = 0; p < group.pairs.size(); ++p) {
@@ -183,18 +232,23 @@ void bench_truth(const Options& options, Report& report) {
         check.check(choose_pose(pair, i, random), random, is_small || i < kLargePoses);
     }
     table.row({group.name, counts.poses, counts.apart, counts.touching, counts.contained,
-               counts.all_pairs, counts.worst, counts.fcl_is_off, counts.settled, counts.unclear});
+               counts.deep, counts.most_tests, counts.all_pairs, counts.worst, counts.fcl_is_off,
+               counts.settled, counts.unclear});
+    contained += counts.contained;
     report.json["truth"].push_back({{"name", group.name},
                                     {"poses", counts.poses},
                                     {"apart", counts.apart},
                                     {"touching", counts.touching},
                                     {"contained", counts.contained},
+                                    {"depths", counts.deep},
+                                    {"most_tests", counts.most_tests},
                                     {"all_pairs", counts.all_pairs},
                                     {"worst", counts.worst},
                                     {"fcl_is_off", counts.fcl_is_off},
                                     {"settled", counts.settled},
                                     {"unclear", counts.unclear}});
   }
+  report.check(contained > 0, "some bodies are inside of the other");
   report.check(true, "distances, bounds, touching and contained are the truth's");
 }
 
