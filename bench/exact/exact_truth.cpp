@@ -115,7 +115,7 @@ class TruthCheck {
     if (r.distance > 0) return;
     ++counts_.deep;
     const DistanceResult deep = distance(a_.shape, {}, b_.shape, pose_);
-    counts_.most_tests = std::max(counts_.most_tests, deep.tests);
+    counts_.most_tests = std::max(counts_.most_tests, deep.work.tests);
     const bool is_closed = a_.balanced && b_.balanced;  // else insides end in mid-air
     require(deep.exact && (deep.status == DistanceStatus::kDone || !is_closed),
             "every depth is found");

@@ -379,6 +379,19 @@ TEST(ExactSides, LimitsOfBatchesAreThoseOfSingleCalls) {
   EXPECT_GT(gave_up, 20);
 }
 
+// Triangles that are lines have distances.
+TEST(ExactSides, LinesHaveDistances) {
+  const TriangleMesh line{{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, {{0, 1, 2}, {0, 1, 1}}};
+  const Shape lines = Shape::from_mesh(line, coarse());
+  EXPECT_FALSE(lines.warnings().empty());
+  const Shape ball = Shape::from_analytic(SphereField{.radius = 0.25});
+  const Pose above{.translation = {1.5, 1, 0}};
+  prepare(lines, DistanceRequest{});
+  EXPECT_NEAR(distance(lines, {}, ball, above).distance, 0.75, 1e-6);
+  const Pose on{.translation = {1.5, 0.2, 0}};
+  EXPECT_EQ(collide(lines, {}, ball, on, {.mode = Mode::kAny}).status, CollideStatus::kContact);
+}
+
 TEST(ExactSides, VerdictsSayHowBodiesTouch) {
   const Shape cube = Shape::from_mesh(make_box({}), coarse());
   const Shape die =

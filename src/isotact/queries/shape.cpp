@@ -44,6 +44,15 @@ std::optional<Voxmap> find_voxmap(const Asset& asset, Threads threads) {
   return decompress_layers(raw->buffer.bytes, kMaxUnpackedLayers, threads);
 }
 
+bool has_area(const TriangleMesh& mesh) {
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto c = corners(mesh, t);
+    const Vec3 a = to_double(c[0]);
+    if (length_sq(cross(to_double(c[1]) - a, to_double(c[2]) - a)) > 0) return true;
+  }
+  return false;
+}
+
 SignRule sign_rule_of(const Surface& surface) {
   return {.is_unsigned = surface.report.method == SignMethod::kUnsigned, .nested = surface.nested};
 }
@@ -77,8 +86,12 @@ Shape Shape::from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings) 
   const FieldSettings& f = settings.field;
   FieldResult built = build_field(mesh, f);
   // Points lie on the surface that the field is of: without what was left out as broken.
-  PointSphereTree tree =
-      detail::sample_mesh(built.surface->mesh, built.field.voxel_size(), settings, f.monitor);
+  std::optional<PointSphereTree> tree;
+  if (has_area(built.surface->mesh))
+    tree = detail::sample_mesh(built.surface->mesh, built.field.voxel_size(), settings, f.monitor);
+  else
+    built.report.warnings.emplace_back(
+        "no triangle has an area: there are no points, and only exact distances and Mode::kAny");
   return from_parts(ShapeParts{.field = std::move(built.field),
                                .tree = std::move(tree),
                                .mesh = std::make_shared<const TriangleMesh>(mesh),

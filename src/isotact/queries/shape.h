@@ -66,8 +66,8 @@ struct ShapeParts {
 // Immutable; copies share everything. Any number of threads may use it.
 class Shape {
  public:
-  // Builds a field and points, and keeps the mesh. Throws Error as build_field and
-  // sample_by_repulsion do.
+  // Builds a field and points, and keeps the mesh. A mesh whose triangles are lines has no points,
+  // but exact distances. Throws Error as build_field and sample_by_repulsion do.
   static Shape from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings = {});
   // Bakes the field in a box that holds the body, with cells of that size, and samples its
   // isosurface.
