@@ -141,8 +141,7 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   if (lower[0] && lower[1] && result.lower_bound > 0)
     result.lower_bound = std::max(*lower[0], *lower[1]);
   // The value at the nearest point, as far as it may be the distance.
-  result.distance =
-      std::max(std::min(result.distance, result.upper_bound), result.lower_bound);
+  result.distance = std::max(std::min(result.distance, result.upper_bound), result.lower_bound);
   result.contact.depth = -result.distance;
   return result;
 }

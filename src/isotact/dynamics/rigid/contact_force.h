@@ -201,16 +201,16 @@ struct RoleImpulse {
   // N m s, on the shell's body, about the WORLD'S ORIGIN. The reference is common to both bodies,
   // so angular momentum is conserved.
   Vec3 angular_impulse{};
-  std::uint32_t points = 0;    // Points in contact at some time.
-  std::uint32_t sticking = 0;  // Points that stick at the end.
-  double area = 0;             // m^2 of points in contact at the end.
-  double depth = 0;            // Metres: greatest depth at the end.
-  Vec3 place{}, normal{};      // The deepest point's, world frame; the normal pushes the shell.
-  double energy = 0;           // J, in the springs at the end.
-  double lost = 0;             // J, to dampers and friction.
-  double error = 0;            // N s: estimated quadrature error.
-  std::uint64_t samples = 0;   // Field samples that the force needed.
-  ContactResponse response{};  // About the given reference point.
+  std::uint32_t points = 0;       // Points in contact at some time.
+  std::uint32_t sticking = 0;     // Points that stick at the end.
+  double area = 0;                // m^2 of points in contact at the end.
+  double depth = 0;               // Metres: greatest depth at the end.
+  Vec3 place{}, normal{};         // The deepest point's, world frame; the normal pushes the shell.
+  double energy = 0;              // J, in the springs at the end.
+  double lost = 0;                // J, to dampers and friction.
+  double error = 0;               // N s: estimated quadrature error.
+  std::uint64_t samples = 0;      // Field samples that the force needed.
+  ContactResponse response{};     // About the given reference point.
   std::vector<DeepPoint> deep{};  // Points deeper than RoleInput::deep at the end.
 };
 

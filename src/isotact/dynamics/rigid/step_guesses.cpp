@@ -24,7 +24,8 @@ double detail::adapt_to_step(ForceSettings& forces, double touching, double mass
   const double b = m.damping * touching * step / mass;
   const double s = m.stiffness * touching * step * step / mass;
   forces.drag_share = 0.5;
-  // Impulses are the derivative of a potential only if every point has its own samples and one area.
+  // Impulses are the derivative of a potential only if every point has its own samples and one
+  // area.
   forces.points = PointRule::kEvery;
   forces.areas = AreaRule::kWhole;
   forces.true_slope = forces.direction == ForceDirection::kField;

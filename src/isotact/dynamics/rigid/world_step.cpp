@@ -141,7 +141,8 @@ void World::State::solve_velocities() {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
     pushes.push_back(pairs[k].push);
-    pushes.back().most = pairs[k].stored + compute_spare_energy(pairs[k], pairs[k].push.taken - pairs[k].stored);
+    pushes.back().most =
+        pairs[k].stored + compute_spare_energy(pairs[k], pairs[k].push.taken - pairs[k].stored);
     pair_of.push_back(k);
   }
   std::vector<Twist> starts;
@@ -289,11 +290,11 @@ std::optional<RoleImpulse> look_at_pieces(const RoleContext& c, PairState& pair,
     } else {
       compute_shell_path(motion, ball_of(tree),
                          c.field.all->settings().path_tolerance * c.field.cell(), path);
-      result = compute_impulse(c,
-                               {tree, path, swept.hits, swept.intervals, piece.a, piece.b,
-                                piece.share * c.settings.step, pair.push.place,
-                                kHoldFrom * pair.hold_depth},
-                               pair.sticks[role]);
+      result = compute_impulse(
+          c,
+          {tree, path, swept.hits, swept.intervals, piece.a, piece.b, piece.share * c.settings.step,
+           pair.push.place, kHoldFrom * pair.hold_depth},
+          pair.sticks[role]);
     }
     add_piece(result, piece.share, sum);
     pair.force_seconds += seconds_since(start);
@@ -474,8 +475,8 @@ void World::State::look_at_pair(PairState& pair) const {
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
-    if (const auto r = look_at_role(
-            {shell, field, settings, forces, roles[0] && roles[1] ? 2 : 1}, pair, role))
+    if (const auto r = look_at_role({shell, field, settings, forces, roles[0] && roles[1] ? 2 : 1},
+                                    pair, role))
       add_role(*r, role == 0 ? 1 : -1, pair, response);
   }
   if (pair.points == 0) {

@@ -122,8 +122,8 @@ void read_body(const JsonNode& node, const std::filesystem::path& folder, Scene&
 }
 
 SceneJoint read_joint(const JsonNode& node, const Scene& scene) {
-  node.expect_keys({"name", "kind", "a", "b", "place", "axis", "motor", "limits", "friction",
-                    "may_touch"});
+  node.expect_keys(
+      {"name", "kind", "a", "b", "place", "axis", "motor", "limits", "friction", "may_touch"});
   SceneJoint joint;
   read_if(node, "name", joint.name, [](const auto& n) { return n.name(); });
   joint.kind =
