@@ -108,7 +108,7 @@ class Impacts {
   // Whether each pair would have an impact as bodies move now.
   void mark() {
     list_pairs_of_bodies();
-    waiting_.resize(pairs_.size());
+    impacts_.resize(pairs_.size());
     parallel_for(pairs_.size(), 1, settings_.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k)
         pairs_[k].own.held =
