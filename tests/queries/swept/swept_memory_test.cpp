@@ -16,6 +16,7 @@
 #include "motions.h"
 #include "queries/points/shape_field.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -399,6 +400,36 @@ TEST(SweptScratch, SteepnessBoundsDifferences) {
   }
   EXPECT_GT(nearest, 0.8);
   EXPECT_LT(sum / cases, field.lipschitz() * 0.75);
+}
+
+// A pair that was not followed for a motion kept the bound of the pose before it, and a world
+// skipped a contact.
+TEST(SweptScratch, TheFreeMoveIsThatOfTheLastMotion) {
+  const PointSphereTree tree = make_shell_tree("gear", 400);
+  const BrickField field = make_field("torus", 32);
+  const SweptTracer tracer(field);
+  const double size = size_of(tree);
+  Walk walk(test_seed(5), {.translation = {1.5 * size, 0, 0}}, size);
+  Random random(test_seed(6));
+  SweptScratch scratch;
+  SweptResults results;
+  const int steps = test_cases(kSlowBuild ? 1000 : 6000);
+  int free = 0;
+  for (int k = 0; k < steps; ++k) {
+    const ShellMotion motion = walk.next();
+    tracer.trace(tree, motion, results, scratch);
+    const double move = scratch.compute_free_move();
+    if (!(move > 0)) continue;
+    ++free;
+    const Pose& end = motion.shell.to;
+    const Vec3 way = random.below(2) == 0 ? random.unit_vector() : normalized(-end.translation);
+    ShellMotion rest;
+    rest.shell.from = rest.shell.to = {end.rotation, end.translation + way * (0.999 * move)};
+    tracer.trace(tree, rest, results);
+    ASSERT_TRUE(results.hits.empty()) << k << " " << move;
+  }
+  EXPECT_GT(free, steps / 20);
+  EXPECT_LT(free, steps);
 }
 
 }  // namespace

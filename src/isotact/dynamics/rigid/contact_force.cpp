@@ -266,12 +266,13 @@ class Role {
     }
   }
 
-  // The paper's direction has no side.
+  // The paper's direction has no side, and springs with sides have no potential.
+  bool has_sides() const { return s_.direction == ForceDirection::kField && !s_.true_slope; }
   Side side_of(const PointStick& stick) const {
-    return s_.direction == ForceDirection::kField ? Side{stick.side, stick.plane} : Side{};
+    return has_sides() ? Side{stick.side, stick.plane} : Side{};
   }
   Side make_side(const Vec3& gradient, const Vec3& x, double depth) const {
-    if (s_.direction != ForceDirection::kField || !(depth > 0)) return {};
+    if (!has_sides() || !(depth > 0)) return {};
     const Vec3 normal = normalized(gradient);
     return {normal, dot(normal, x) + depth};
   }
@@ -503,10 +504,10 @@ class Role {
     }
     if (end.depth > in_.deep) result_.deep.push_back({end.place, end.normal, end.depth});
     if (c.friction > 0) result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
-    const Side side = end.crossed ? side_ : find_side(end);
+    const Side side = end.crossed ? side_ : compute_side(end);
     next_.push_back({point, c.friction > 0 ? drag : Vec3{}, side.normal, side.plane});
   }
-  Side find_side(const Moment& end) const {
+  Side compute_side(const Moment& end) const {
     const Mat3 field_from_world = transpose(end.world_from_field.linear);
     const Vec3 x = field_from_world * (end.place - end.world_from_field.offset);
     return make_side(field_from_world * end.normal, x, end.depth);

@@ -413,14 +413,14 @@ class Impacts {
       if (time >= now.quiet_until) now.quiet_until = time + kSubstep;
     }
     const Blow blow = detail::solve_blow(s_, index, time);
-    find_pressed(blow);
+    look_for_pressed(blow);
     if (s_.world.trouble) return;
     apply(blow, index, time);
   }
 
   // Contacts that no impulses keep from approaching are left to the penalty as long as that holds
   // them.
-  void find_pressed(const Blow& blow) {
+  void look_for_pressed(const Blow& blow) {
     for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
       if (!blow.problem.contacts[i].jammed) continue;
       const std::size_t k = blow.pair_of[i];

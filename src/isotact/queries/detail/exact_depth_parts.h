@@ -468,7 +468,7 @@ class ClearSearch {
       if (++nodes > kMostNodes) return false;
       const BvhNode& node = other_.triangles.nodes()[child];
       const std::uint32_t last = node.child_count;
-      for (unsigned lanes = find_children(node); lanes != 0; lanes &= lanes - 1)
+      for (unsigned lanes = choose_children(node); lanes != 0; lanes &= lanes - 1)
         if (const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes)); lane < last)
           stack[size++] = node.child[lane];
     }
@@ -499,7 +499,7 @@ class ClearSearch {
   }
 
   // Boxes that meet the piece's box and its plane.
-  unsigned find_children(const BvhNode& node) const {
+  unsigned choose_children(const BvhNode& node) const {
     unsigned found = 0;
     for (int i = 0; i < kNodeWidth; i += 4) {
       F least = -pad_, most = pad_, outside(-1.0F);

@@ -71,6 +71,7 @@ struct SweptScratch::State {
   std::uint64_t tracer = 0;  // the number of the tracer that it is of; 0: none yet
   PointSphereTree tree{};
   detail::SweptFront front{};
+  bool followed = false;  // Whether the front is that of the last motion.
 };
 
 namespace {
@@ -525,8 +526,10 @@ void SweptTracer::trace(const PointSphereTree& tree, const ShellMotion& motion,
   const ThreadScratch<State::Work> work;
   state_->find_path(tree, motion, *work);
   const SweptSettings& s = state_->settings;
-  if (s.mode != Mode::kAny && s.traversal == ShellTraversal::kTree && s.roots == RootSearch::kAll &&
-      detail::can_follow(work->path, tree, state_->lattice.spacing))
+  m.followed = s.mode != Mode::kAny && s.traversal == ShellTraversal::kTree &&
+               s.roots == RootSearch::kAll &&
+               detail::can_follow(work->path, tree, state_->lattice.spacing);
+  if (m.followed)
     state_->follow(tree, m.front, *work, results);
   else
     state_->trace(tree, *work, results);
@@ -544,7 +547,8 @@ std::uint64_t SweptScratch::memory_bytes() const {
 }
 
 double SweptScratch::compute_free_move() const {
-  return state_ == nullptr ? 0 : detail::compute_free_move(state_->front, state_->tree);
+  if (state_ == nullptr || !state_->followed) return 0;
+  return detail::compute_free_move(state_->front, state_->tree);
 }
 
 }  // namespace isotact

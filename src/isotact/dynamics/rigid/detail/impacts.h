@@ -70,9 +70,9 @@ struct ImpactWorld {
 struct ImpactState {
   ImpactWorld world;
   double rest_speed = 0;             // m/s: slower contacts do not bounce.
-  std::vector<CurrentPart> parts{};  // Of bodies.
+  std::vector<CurrentPart> parts{};  // One per body.
   std::vector<std::vector<std::size_t>> pairs_of_body{};
-  std::vector<PairImpacts> impacts{};  // Of pairs.
+  std::vector<PairImpacts> impacts{};  // One per pair.
 };
 
 // One role of a pair between two times.
@@ -95,11 +95,11 @@ Twist twist_at(const ImpactState& state, BodyId id, double time);
 struct Blow {
   double time = 0;
   ImpactProblem problem{};
-  std::vector<BodyId> bodies{};        // Of the problem.
+  std::vector<BodyId> bodies{};        // Bodies of the problem.
   std::vector<bool> looked_at{};       // Their contacts are in the problem.
-  std::vector<std::size_t> pair_of{};  // Of each contact.
+  std::vector<std::size_t> pair_of{};  // One per contact.
   std::vector<Contact> contacts{};
-  std::vector<std::size_t> pairs{};  // Those that were looked at.
+  std::vector<std::size_t> pairs{};  // Those that were searched.
 };
 Blow solve_blow(ImpactState& state, std::size_t pair, double time);
 

@@ -25,7 +25,7 @@ struct JointRow {
   // 0, or else without bounds.
   std::optional<double> first{};
   double softness = 1e-9;  // Share of its own response that the row gives in by.
-  std::size_t contact = static_cast<std::size_t>(-1);  // Of a row that holds a contact: its index.
+  std::size_t contact = static_cast<std::size_t>(-1);  // Its index, if the row holds a contact.
 };
 void add_joint_rows(const JointSettings& joint, const RigidBody& a, const RigidBody& b, double step,
                     std::vector<JointRow>& rows);

@@ -26,7 +26,7 @@ struct WorldBody {
   Load load{};                        // User's load, until the next step.
   Twist start{};                      // Before the loads of the step.
   Pose target{};                      // For a kinematic body.
-  std::optional<Vec3> target_turn{};  // rad, to the target; none: the shorter way.
+  std::optional<Vec3> target_turn{};  // rad, to the target; none: the smaller turn.
   Vec3 turn{};                        // rad: of a kinematic body in the current step.
   BodyStep step{};                    // The current one.
   Vec3 ball_center{};                 // Body frame.
@@ -148,7 +148,7 @@ struct World::State {
   template <typename Use>
   void with_impacts(Use&& use);
   std::vector<double> compute_kinetic() const;  // J, of each body.
-  // What impacts took from bodies belongs to their contacts: `kinetic` is that before them.
+  // Credits contacts with the energy that impacts took. `kinetic`: J, before the impacts.
   void credit_impacts(const std::vector<double>& kinetic);
   void find_contacts();  // Also computes the impulses of the next step.
   void list_contacts();
@@ -171,7 +171,7 @@ struct World::State {
   void look_at_pair(detail::PairState& pair) const;
   class StepForces;
   static void keep_if_ended(detail::PairState& pair, std::vector<detail::PairState>& next);
-  void note_load(detail::PairState& pair) const;  // Of the last step.
+  void note_load(detail::PairState& pair) const;  // That of the last step.
   // Metres. A constraint holds points that are deeper.
   double compute_hold_depth(const BodyPair& pair) const;
   void hold_points(detail::PairState& pair, double depth) const;  // In the next step.
@@ -185,7 +185,7 @@ namespace isotact::detail {
 
 // Common parts of a step and its impacts.
 
-// The turn from one rotation to another, the shorter way, as a rate.
+// The turn from one rotation to another, the smaller one, as a rate.
 Vec3 mean_rate(const Quat& from, const Quat& to, double step);
 // Whether no point of either is inside the other in this step. Paths must be straight
 // (MotionModel::kStraight). Costs a twentieth of a trace.
@@ -230,7 +230,7 @@ Pose driven_pose(const WorldBody& body, double time);
 
 // The paths of two bodies, cut where one of them is bent. In a piece both turn at constant rates.
 struct StepPiece {
-  double share = 1;  // Of the step.
+  double share = 1;  // Fraction of the step.
   BodyStep a{}, b{};
 };
 std::vector<StepPiece> list_pieces(const WorldBody& a, const WorldBody& b, double step);
