@@ -61,7 +61,7 @@ class Commands:
 
     def find_bench_flaw(self, program, rest):
         stem = program.removeprefix("bench_")
-        if not list((self.source / "bench").glob(f"*/{stem}.cpp")):
+        if not list((self.source / "bench").rglob(f"{stem}.cpp")):
             return f"no {stem}.cpp in a folder of bench/"
         return unknown_options(rest, self.text_of(f"bench/*/{stem}*.cpp") + self.text_of("bench/*/*report.h")
                                + self.text_of("bench/support/options.*"))
