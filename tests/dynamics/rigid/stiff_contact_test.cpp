@@ -38,14 +38,20 @@ TEST(StiffContact, StacksStandAtAnyStiffness) {
     for (const double step : {1e-3, 5e-3}) {
       if (kSlowBuild && step < 5e-3) continue;
       World world = make_stack(5, stiffness, {.step = step});
+      Vec3 landed{};
       for (int i = 0; i < static_cast<int>(1.5 / step); ++i) {
         world.step();
         ASSERT_FALSE(world.trouble()) << world.trouble()->message;
+        if (world.time() < 0.5) landed = world.body(5).state.center;
       }
       // The softest stack still sways by half a millimetre.
       EXPECT_LT(world.energies().kinetic, 5e-4) << stiffness << " " << step;
       const BodyState& top = world.body(5).state;
-      EXPECT_LT(length(Vec3{top.center.x, 0, top.center.z}), 0.01) << stiffness << " " << step;
+      // Cubes fall by up to 4 mm, and springs that are too stiff for the step let them hop. A stack
+      // that has landed stays where it is.
+      EXPECT_LT(length(Vec3{top.center.x, 0, top.center.z}), 0.1 * kSide)
+          << stiffness << " " << step;
+      EXPECT_LT(length(top.center - landed), 1e-3) << stiffness << " " << step;
       EXPECT_NEAR(top.center.y, 4.5 * kSide, 0.01) << stiffness << " " << step;
     }
   }
