@@ -99,17 +99,19 @@ void bench_free(const Options& options, Report& report) {
        .note = "A point mass that touches at 100 g sqrt(m/K); 16 phases of the first touch."});
   json["free"] = Json::array();
   double most = 0;
-  for (const auto& [damper, label] : kDampers)
+  for (const auto& kind : kDampers)
     for (const double ratio : {0.3, 0.4, 0.5, 0.6, 0.8, 1.0}) {
       if (options.quick && ratio != 0.5) continue;
       const auto limit = [&](Method method, bool only_explosion) {
-        return find_free_limit(
-            {.method = method, .damper = damper, .ratio = ratio, .only_explosion = only_explosion});
+        return find_free_limit({.method = method,
+                                .damper = kind.first,
+                                .ratio = ratio,
+                                .only_explosion = only_explosion});
       };
       const double c = limit(Method::kContinuous, false), d = limit(Method::kDiscrete, false),
                    l = limit(Method::kLagged, false);
       const double bursts = limit(Method::kContinuous, true) / limit(Method::kDiscrete, true);
-      table.row({label, ratio, c, d, l, c / d, c / l, bursts});
+      table.row({kind.second, ratio, c, d, l, c / d, c / l, bursts});
       most = std::max({most, c / d, bursts});
       json["free"].push_back({{"damper", label},
                               {"damping_ratio", ratio},

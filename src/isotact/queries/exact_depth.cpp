@@ -359,11 +359,10 @@ class DeepestSearch {
     if (is_flush(piece)) return;
     constexpr double kMuch = 0.4;
     constexpr std::uint8_t kMostTrims = 4;
-    if (piece.trims == kMostTrims)
-      halve(piece);
-    else if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
+    if (piece.trims < kMostTrims && piece.reach * piece.reach > kMuch * kMuch * longest_sq)
       push_parts(piece, cut_corner(corners_of(piece), piece.outer, piece.reach), false);
-    else if (piece.known == Known::kInside || piece.is_clipped || !clip(piece))
+    else if (piece.trims == kMostTrims || piece.known == Known::kInside || piece.is_clipped ||
+             !clip(piece))
       halve(piece);
   }
 

@@ -269,13 +269,14 @@ void World::State::StepForces::move(const std::vector<std::size_t>& some,
 }
 
 void World::State::StepForces::solve(std::vector<ContactPush>& pushes, bool limited) {
-  std::vector<JointSettings> joints;
+  std::vector<JointSettings> some_joints;
   for (const JointSettings& j : s_.joints)
-    if (moved_[j.a].again || moved_[j.b].again) joints.push_back(j);
+    if (moved_[j.a].again || moved_[j.b].again) some_joints.push_back(j);
   std::vector<Twist> starts;
   for (const WorldBody& b : s_.bodies) starts.push_back(b.start);
-  const detail::VelocityReport solved = detail::solve_velocities(
-      {solver_bodies_.all, solver_bodies_.twists, pushes, joints, h_, s_.settings.threads, starts});
+  const detail::VelocityReport solved =
+      detail::solve_velocities({solver_bodies_.all, solver_bodies_.twists, pushes, some_joints, h_,
+                                s_.settings.threads, starts});
   s_.energy_bound += std::abs(solved.joint_work);
   s_.report.islands = std::max(s_.report.islands, solved.islands);
   s_.report.largest_island = std::max(s_.report.largest_island, solved.largest);
