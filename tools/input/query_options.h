@@ -23,7 +23,7 @@ Pose read_pose(const std::string& option, const std::string& text);
 // x,y,z,qw,qx,qy,qz or x,y,z,qx,qy,qz,qw. Throws Error for others, and for no row.
 std::vector<Pose> read_poses(const std::string& file);
 inline constexpr const char* kPoseHelp =
-    ": \"xyz=0,0,1 axis=0,0,1,90\", with wxyz=W,X,Y,Z, "
+    ": \"xyz=0,0,1 axis=0,0,1,90\" (metres, degrees), with wxyz=W,X,Y,Z, "
     "rpy=ROLL,PITCH,YAW, matrix=..., or @FILE";
 
 // A body of a pair and its motion.

@@ -113,7 +113,7 @@ void bench_free(const Options& options, Report& report) {
       const double bursts = limit(Method::kContinuous, true) / limit(Method::kDiscrete, true);
       table.row({kind.second, ratio, c, d, l, c / d, c / l, bursts});
       most = std::max({most, c / d, bursts});
-      json["free"].push_back({{"damper", label},
+      json["free"].push_back({{"damper", kind.second},
                               {"damping_ratio", ratio},
                               {"continuous", c},
                               {"discrete", d},

@@ -24,8 +24,9 @@ void parse_numbers(std::string_view text, std::string_view key, std::span<double
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     const bool last = i + 1 == numbers.size();
     if (last ? !text.empty() : !text.starts_with(','))
-      throw Error(fmt::format("pose: '{}' needs exactly {} numbers with commas between", key,
-                              numbers.size()));
+      throw Error(fmt::format("pose: '{}' needs exactly {} numbers with commas between{}", key,
+                              numbers.size(),
+                              key == "xyz" ? ", in metres and without a unit" : ""));
     if (!last) text.remove_prefix(1);
   }
 }

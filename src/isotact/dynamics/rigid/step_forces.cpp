@@ -27,7 +27,6 @@ namespace isotact {
 using detail::ContactPush;
 using detail::mass_of;
 using detail::OwnForce;
-using detail::PairState;
 using detail::WorldBody;
 
 namespace {
