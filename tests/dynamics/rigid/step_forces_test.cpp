@@ -283,7 +283,7 @@ TEST(StepForces, ThePapersSearchesFindNearlyAll) {
   const double size = length(extent(part.shape.bounds()));
   Random random(test_seed(15));
   std::vector<ShellMotion> motions;
-  for (int i = 0; i < test_cases(unless_slow(200, 40)); ++i) {
+  for (int i = 0; i < test_cases(200); ++i) {
     ShellMotion m;
     m.shell.from = {random.rotation(), random.unit_vector() * random.uniform(0.2, 0.7) * size};
     m.shell.to = {m.shell.from.rotation,
