@@ -63,7 +63,7 @@ class Commands:
         stem = program.removeprefix("bench_")
         if not list((self.source / "bench").rglob(f"{stem}.cpp")):
             return f"no {stem}.cpp in a folder of bench/"
-        return unknown_options(rest, self.text_of(f"bench/*/{stem}*.cpp") + self.text_of("bench/*/*report.h")
+        return unknown_options(rest, self.text_of(f"bench/**/{stem}*.cpp") + self.text_of("bench/**/*report.h")
                                + self.text_of("bench/support/options.*"))
 
     def find_make_flaw(self, rest):
