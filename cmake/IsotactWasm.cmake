@@ -7,7 +7,7 @@ set(wasm ${PROJECT_BINARY_DIR}/wasm)
 
 set(query_base machine error hash parallel trig)
 set(query_field field models/analytic models/analytic_solid models/brick_assembly
-  models/brick_field models/brick_flaw models/dense_grid models/first_order_build
+  models/brick_bounds models/brick_field models/brick_flaw models/dense_grid models/first_order_build
   models/first_order_field voxmap/voxmap voxmap/voxmap_compress voxmap/voxmap_layers
   voxmap/voxmap_walk io/asset io/asset_file io/small_sections)
 set(query_pointshell point_sphere_flaw point_sphere_tree)

@@ -1,6 +1,7 @@
 // Parts of the library that a page's query does without, so that the module stays small: it builds
 // nothing, and asks by points only. query.cpp does not lead here; should it, the page says so.
 #include "isotact/base/error.h"
+#include "isotact/field/build/asset_report.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
@@ -14,6 +15,10 @@ namespace isotact {
 FlatMesh FlatMesh::from_buffer(std::span<const std::byte>, std::shared_ptr<const void>, Check) {
   throw Error("the query of a page asks by points: its assets have no mesh");
 }
+
+// The report of a build is JSON, which pages do without.
+std::optional<AssetReport> parse_report(const Asset&) { return std::nullopt; }
+std::optional<SignRule> parse_sign_rule(const Asset&) { return std::nullopt; }
 
 // Of scratches of collide.
 ContinuousScratch::ContinuousScratch() : state_(nullptr) {}
@@ -40,6 +45,9 @@ void prepare_sides(const Shape&) { refuse(); }
 const ExactBody& exact_body(const Shape&) { refuse(); }
 DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, const Pose&,
                                       const DistanceRequest&, std::shared_ptr<void>*) {
+  refuse();
+}
+Contact guess_contact(const Shape&, const Pose&, const Shape&, const Pose&, const Contact&) {
   refuse();
 }
 TouchBody::TouchBody(const Shape&) { refuse(); }
