@@ -30,6 +30,7 @@ before(async () => {
   copyFileSync(join(kFolder, 'gear.obj'), join(kFolder, kNasty));
   const inside = ['gear.obj', 'bowl.isotact', '--pose-a', 'xyz=0,0.02,0'];
   write('rest', ...inside);
+  write('field', ...inside, '--accuracy', 'field');
   for (const method of ['swept', 'idf', 'depth']) write(method, ...inside, '--method', method);
   write(
     ...['moving', 'gear.obj', 'bowl.isotact', '--pose-a', 'xyz=0,0.5,0'],
@@ -242,12 +243,12 @@ test('keys move and turn B', withWasm, async () => {
 });
 
 test('the page says what the tool says', withWasm, async () => {
-  const { page, context, troubles } = await open(browser, url('rest'));
+  const { page, context, troubles } = await open(browser, url('field'));
   await ready(page);
   const answer = await page.evaluate(() =>
     window.isotact.inspector.moveTo({ place: [0, 0, 0], turn: [1, 0, 0, 0] }),
   );
-  const report = reports.rest;
+  const report = reports.field; // pages ask by the field
   assert.equal(answer.status, report.status);
   assert.equal(answer.contacts.length, report.contacts.length);
   assert.ok(Math.abs(answer.min_distance - report.min_distance) < 1e-12);

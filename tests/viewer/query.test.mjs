@@ -90,5 +90,5 @@ test('what is wrong is told in words', async () => {
   query.load(1, assets[1]);
   assert.throws(() => query.ask([NaN, ...pose.slice(1), ...pose, 1, ...request]), /not finite/);
   assert.throws(() => query.ask([1, 2, 3]), /number of numbers/);
-  assert.equal(query.ask([...pose, ...pose, 1, ...request]).status, 'free');
+  assert.equal(query.ask([...pose, 1, ...pose.slice(1), 1, ...request]).status, 'free');
 });

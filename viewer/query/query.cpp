@@ -87,6 +87,7 @@ CollideRequest request_of(const std::array<double, kNumberCount>& n) {
 
 const char* name_of(CollideStatus status) {
   if (status == CollideStatus::kContact) return "contact";
+  if (status == CollideStatus::kUncertain) return "uncertain";
   return status == CollideStatus::kFree ? "free" : "gave_up";
 }
 
