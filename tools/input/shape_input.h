@@ -41,8 +41,9 @@ std::optional<AnalyticSolid> parse_solid(const std::string& word);
 // of meshes are and both bodies are assets or fields.
 void refuse_unused_settings(const std::string& a, const std::string& b, const std::string& unit);
 inline constexpr const char* kBodyHelp =
-    "A mesh, an asset, or a simple solid: plane, sphere:R, box:X,Y,Z, capsule:R,L, cylinder:R,H, "
-    "cone:R,H, torus:R,T (metres)";
+    "A mesh, an asset, or a simple solid: plane (solid below y = 0; its pose turns it), sphere:R, "
+    "box:X,Y,Z, capsule:R,L, cylinder:R,H, cone:R,H, torus:R,T (metres; without sizes as make has "
+    "them)";
 
 // load_shape, fields of other programs (field_file.h), and solids. Warnings go to stderr as well.
 LoadedBody load_body(const std::string& file, const ShapeInputOptions& options);

@@ -156,8 +156,9 @@ struct CollideResult {
   // want_distance it is the deepest point. kAny: it is where two triangles cross, with depth 0 and
   // the normal of B's triangle, or a point of a part that is inside of the other body.
   bool exact = false;
-  // If `exact` and if there is contact: whether the surfaces share a point, or a part of one body
-  // is inside of the other and they do not. Both are false if they are only as near as the margin.
+  // Why there is contact, if `exact`: the surfaces share a point, or a part of one body is inside
+  // of the other and they do not. Both are false for contact by points and fields alone, and if the
+  // bodies are only as near as the margin. Ask `status` whether the bodies touch.
   bool touching = false, contained = false;
   Method method = Method::kPoints;  // that was used; never kAutomatic
   bool complete = true;             // no budget cut it short
