@@ -1,15 +1,16 @@
-// The page that plays a run, if it was built in.
+// Recordings as files, and as the page that plays them if it was built in.
 #pragma once
 
 #include <string>
 
-namespace isotact {
-class SceneRun;
-}
+#include "isotact/scene/pack/replay_pack.h"
 
 namespace isotact::python {
 
 // Throws Error with the reason if pages are not built in.
-std::string run_page(const SceneRun& run);
+std::string run_page(const RunPackSource& run);
+
+// By the extension: .html, .glb, or .csv for the log.
+void save_recording(const std::string& path, const RunPackSource& run);
 
 }  // namespace isotact::python

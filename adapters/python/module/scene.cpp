@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/file.h"
 #include "isotact/scene/parse/scene.h"
 #include "isotact/scene/replay/replay.h"
 #include "isotact/scene/run/run.h"
@@ -23,8 +22,11 @@ Scene read(const py::object& object, const std::string& folder) {
   const auto parse = [&](const std::string& text) {
     return parse_scene(text, std::filesystem::path(folder) / "scene");
   };
-  if (py::isinstance<py::dict>(object))
-    return parse(py::str(py::module_::import("json").attr("dumps")(object)));
+  if (py::isinstance<py::dict>(object)) {
+    py::dict scene = object.attr("copy")();
+    if (!scene.contains("isotact_scene")) scene["isotact_scene"] = 1;
+    return parse(py::str(py::module_::import("json").attr("dumps")(scene)));
+  }
   const std::string text = py::str(object);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return parse(text);
@@ -37,6 +39,10 @@ struct Run {
       : inner(scene, {.threads = {threads}, .keep_paths = true}) {}
   SceneRun inner;
 };
+
+RunPackSource parts_of(const Run& run) {
+  return {.scene = run.inner.scene(), .world = run.inner.world(), .replay = run.inner.replay()};
+}
 
 void go(Run& run, std::uint64_t steps, const py::object& progress) {
   run_long(progress, [&](const Monitor& monitor) {
@@ -117,31 +123,18 @@ py::array_t<float> soft_vertices(const Replay& replay, std::size_t body) {
   return all;
 }
 
-void save(const Run& run, const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  const py::gil_scoped_release unlocked;
-  if (ending == ".glb") return write_file(path, write_replay_glb(run.inner.replay()));
-  if (ending == ".csv") {
-    const std::string text = write_log_csv(run.inner.replay());
-    return write_file(path, std::as_bytes(std::span(text.data(), text.size())));
-  }
-  if (ending == ".html") {
-    const std::string page = run_page(run.inner);
-    return write_file(path, std::as_bytes(std::span(page.data(), page.size())));
-  }
-  throw Error("a run is saved as .html (a page that plays it), .glb or .csv (its log), not '" +
-              ending + "'");
-}
-
 }  // namespace
 
 void add_scene(py::module_& m) {
   py::class_<Run>(m, "Run", "A scene that was run, with its recording.")
       .def("go", &go, py::arg("steps"), py::kw_only(), py::arg("progress") = py::none(),
            "Goes on for that many steps. Raises Error if the run gets into trouble.")
-      .def("save", &save, py::arg("path"),
+      .def(
+          "save",
+          [](const Run& run, const std::string& path) { save_recording(path, parts_of(run)); },
+          py::arg("path"), py::call_guard<py::gil_scoped_release>(),
            "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.")
-      .def("page", [](const Run& run) { return run_page(run.inner); },
+      .def("page", [](const Run& run) { return run_page(parts_of(run)); },
            py::call_guard<py::gil_scoped_release>(), "The page that plays the run, as text.")
       .def_property_readonly("bodies",
                              [](const Run& run) {

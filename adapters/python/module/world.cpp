@@ -10,6 +10,8 @@
 #include "long_work.h"
 #include "module.h"
 #include "shape_object.h"
+#include "run_pages.h"
+#include "world_object.h"
 #include "world_report.h"
 
 namespace isotact::python {
@@ -32,7 +34,7 @@ BodyId checked(const World& world, BodyId body) {
   return body;
 }
 
-BodyId add_body(World& world, const py::object& shape, const std::string& name,
+BodyId add_body(WorldObject& object, const py::object& shape, const std::string& name,
                 const std::string& kind, const py::object& pose, double density,
                 const py::object& mass, const py::object& velocity,
                 const py::object& angular_velocity, double friction, double restitution,
@@ -57,12 +59,13 @@ BodyId add_body(World& world, const py::object& shape, const std::string& name,
     const MassProperties& solid = s.shape->mass();
     s.mass = make_body_mass(solid, wanted > 0 ? wanted / solid.volume : density);
   }
-  return world.add_body(s);
+  return object.add_body(s);
 }
 
-std::size_t add_joint(World& world, const std::string& kind, BodyId a, BodyId b,
+std::size_t add_joint(WorldObject& object, const std::string& kind, BodyId a, BodyId b,
                       const py::object& place, const py::object& axis, const py::object& limits,
                       const py::object& motor, double friction, bool may_touch) {
+  World& world = object.world;
   checked(world, a);
   checked(world, b);
   JointSettings j{.a = a, .b = b};
@@ -87,9 +90,10 @@ std::size_t add_joint(World& world, const std::string& kind, BodyId a, BodyId b,
 }
 
 // Ends with an Error if the run is in trouble: figures that nobody should use are not returned.
-py::dict step(World& world, std::uint64_t count, const py::object& progress) {
+py::dict step(WorldObject& object, std::uint64_t count, const py::object& progress) {
+  const World& world = object.world;
   const auto perform = [&](std::uint64_t steps) {
-    for (std::uint64_t i = 0; i < steps && !world.trouble(); ++i) world.step();
+    for (std::uint64_t i = 0; i < steps && !world.trouble(); ++i) object.step();
   };
   constexpr std::uint64_t kAtOnce = 8;
   if (count <= kAtOnce && progress.is_none()) {
@@ -145,63 +149,67 @@ py::list contacts_of(const World& world) {
   return all;
 }
 
-void add_stepping(py::class_<World>& c) {
+void add_stepping(py::class_<WorldObject>& c) {
   c.def("step", &step, py::arg("count") = std::uint64_t{1}, py::kw_only(),
         py::arg("progress") = py::none(),
         "Performs steps, and returns a report of the last one as a dictionary. Raises Error if the "
         "run gets into trouble: a body that flies apart, or energy that nobody gave.")
       .def(
           "move_to",
-          [](World& w, BodyId body, const py::object& pose) {
-            w.move_to(checked(w, body), to_pose(pose, "pose"));
+          [](WorldObject& o, BodyId body, const py::object& pose) {
+            o.world.move_to(checked(o.world, body), to_pose(pose, "pose"));
           },
           py::arg("body"), py::arg("pose"), "Where a kinematic body shall be after the next step.")
       .def(
           "add_load",
-          [](World& w, BodyId body, const py::object& force, const py::object& torque) {
-            w.add_load(checked(w, body), {to_vec3(force, "force"), to_vec3(torque, "torque")});
+          [](WorldObject& o, BodyId body, const py::object& force, const py::object& torque) {
+            o.world.add_load(checked(o.world, body), {to_vec3(force, "force"), to_vec3(torque, "torque")});
           },
           py::arg("body"), py::arg("force") = py::make_tuple(0, 0, 0),
           py::arg("torque") = py::make_tuple(0, 0, 0),
           "A load on a body during the next step, about its centre of mass, in the world's frame.")
       .def(
           "set_pose",
-          [](World& w, BodyId body, const py::object& pose) {
-            isotact::set_pose(w.body(checked(w, body)), to_pose(pose, "pose"));
-            w.wake(body);
+          [](WorldObject& o, BodyId body, const py::object& pose) {
+            isotact::set_pose(o.world.body(checked(o.world, body)), to_pose(pose, "pose"));
+            o.world.wake(body);
           },
           py::arg("body"), py::arg("pose"))
       .def(
           "set_velocity",
-          [](World& w, BodyId body, const py::object& velocity, const py::object& angular) {
-            isotact::set_velocity(w.body(checked(w, body)), to_vec3(velocity, "velocity"),
+          [](WorldObject& o, BodyId body, const py::object& velocity, const py::object& angular) {
+            isotact::set_velocity(o.world.body(checked(o.world, body)), to_vec3(velocity, "velocity"),
                                   to_vec3(angular, "angular_velocity"));
-            w.wake(body);
+            o.world.wake(body);
           },
           py::arg("body"), py::arg("velocity"),
           py::arg("angular_velocity") = py::make_tuple(0, 0, 0),
           "m/s of the centre of mass, rad/s, in the world's frame.")
       .def(
           "set_motor",
-          [](World& w, std::size_t joint, double velocity, double max_force) {
-            w.set_motor(joint, {velocity, max_force});
+          [](WorldObject& o, std::size_t joint, double velocity, double max_force) {
+            o.world.set_motor(joint, {velocity, max_force});
           },
           py::arg("joint"), py::arg("velocity"), py::arg("max_force"))
-      .def("joint_position", &World::joint_position, py::arg("joint"))
-      .def("ignore_pair", &World::ignore_pair, py::arg("a"), py::arg("b"),
-           "These two bodies never touch.")
+      .def(
+          "joint_position",
+          [](const WorldObject& o, std::size_t joint) { return o.world.joint_position(joint); },
+          py::arg("joint"), "Radians of a hinge, metres of a slider.")
+      .def(
+          "ignore_pair", [](WorldObject& o, BodyId a, BodyId b) { o.world.ignore_pair(a, b); },
+          py::arg("a"), py::arg("b"), "These two bodies never touch.")
       .def(
           "save",
-          [](const World& w) {
-            const std::vector<std::byte> bytes = w.save();
+          [](const WorldObject& o) {
+            const std::vector<std::byte> bytes = o.world.save();
             return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
           },
           "The whole state; restore continues from it with the same bytes.")
       .def(
           "restore",
-          [](World& w, const py::bytes& snapshot) {
+          [](WorldObject& o, const py::bytes& snapshot) {
             const std::string_view bytes = snapshot;
-            w.restore(std::as_bytes(std::span(bytes.data(), bytes.size())));
+            o.world.restore(std::as_bytes(std::span(bytes.data(), bytes.size())));
           },
           py::arg("snapshot"));
 }
@@ -227,7 +235,7 @@ py::dict describe(const StepReport& r) {
 }
 
 void add_world(py::module_& m) {
-  py::class_<World> c(
+  py::class_<WorldObject> c(
       m, "World",
       "Rigid bodies that move and push each other. For one thread at a time.\n\n"
       "    world = World(step=1e-3)\n"
@@ -236,12 +244,16 @@ void add_world(py::module_& m) {
       "    world.step(1000)\n"
       "    world.poses[bunny]");
   c.def(py::init([](double step, const py::object& gravity, double sleep_speed,
-                    const std::string& solve, const std::string& impacts, int threads) {
-          return World(settings_of(step, gravity, sleep_speed, solve, impacts, threads));
+                    const std::string& solve, const std::string& impacts,
+                    double frames_per_second, int threads) {
+          if (!(frames_per_second >= 0 && frames_per_second <= 1e6))
+            throw py::value_error("frames_per_second: expected 0 (no recording) to a million");
+          return std::make_unique<WorldObject>(
+              settings_of(step, gravity, sleep_speed, solve, impacts, threads), frames_per_second);
         }),
         py::kw_only(), py::arg("step") = 1e-3, py::arg("gravity") = py::make_tuple(0, -9.81, 0),
         py::arg("sleep_speed") = 0.0, py::arg("solve") = "implicit", py::arg("impacts") = "auto",
-        py::arg("threads") = 0)
+        py::arg("frames_per_second") = 0.0, py::arg("threads") = 0)
       .def("add_body", &add_body, py::arg("shape") = py::none(), py::kw_only(), py::arg("name") = "",
            py::arg("kind") = "dynamic", py::arg("pose") = py::none(), py::arg("density") = 1000.0,
            py::arg("mass") = py::none(), py::arg("velocity") = py::make_tuple(0, 0, 0),
@@ -255,33 +267,53 @@ void add_world(py::module_& m) {
            py::arg("motor") = py::none(), py::arg("friction") = 0.0, py::arg("may_touch") = false,
            "Returns the number of the joint. kind: 'ball', 'hinge', 'slider' or 'fixed'; place and "
            "axis in the world's frame; motor: (velocity, greatest force).")
-      .def_property_readonly("poses", &poses_of, "(bodies, 4, 4)")
+      .def_property_readonly(
+          "poses", [](const WorldObject& o) { return poses_of(o.world); }, "(bodies, 4, 4)")
       .def_property_readonly(
           "velocities",
-          [](const World& w) {
-            return rows_of(w, [](const RigidBody& b) { return velocity(b); });
+          [](const WorldObject& o) {
+            return rows_of(o.world, [](const RigidBody& b) { return velocity(b); });
           },
           "(bodies, 3): of the centres of mass, m/s.")
       .def_property_readonly(
           "angular_velocities",
-          [](const World& w) {
-            return rows_of(w, [](const RigidBody& b) { return angular_velocity(b); });
+          [](const WorldObject& o) {
+            return rows_of(o.world, [](const RigidBody& b) { return angular_velocity(b); });
           },
           "(bodies, 3), rad/s.")
       .def(
-          "pose", [](const World& w, BodyId body) { return w.pose(checked(w, body)); },
+          "pose", [](const WorldObject& o, BodyId body) { return o.world.pose(checked(o.world, body)); },
           py::arg("body"))
-      .def_property_readonly("contacts", &contacts_of, "Touching pairs of the last step.")
-      .def_property_readonly("report", [](const World& w) { return describe(w.report()); })
-      .def_property_readonly("time", &World::time)
-      .def_property_readonly("thinnest_wall", &World::thinnest_wall,
+      .def_property_readonly(
+          "contacts", [](const WorldObject& o) { return contacts_of(o.world); },
+          "Touching pairs of the last step.")
+      .def_property_readonly("report", [](const WorldObject& o) { return describe(o.world.report()); })
+      .def_property_readonly("time", [](const WorldObject& o) { return o.world.time(); })
+      .def_property_readonly("thinnest_wall",
+                             [](const WorldObject& o) { return o.world.thinnest_wall(); },
                              "Metres: no body ends behind a wall that is at least as thick.")
-      .def_property_readonly("hash", &World::hash)
-      .def("__len__", &World::body_count)
-      .def("__repr__", [](const World& w) {
-        return fmt::format("<isotact.World: {} bodies, {:.6g} s>", w.body_count(), w.time());
+      .def_property_readonly("hash", [](const WorldObject& o) { return o.world.hash(); })
+      .def("__len__", [](const WorldObject& o) { return o.world.body_count(); })
+      .def("__repr__", [](const WorldObject& o) {
+        return fmt::format("<isotact.World: {} bodies, {:.6g} s>", o.world.body_count(), o.world.time());
       });
   add_stepping(c);
+  c.def(
+       "page",
+       [](WorldObject& o) {
+         const Replay& replay = o.replay();
+         return run_page({.scene = o.scene(), .world = o.world, .replay = replay});
+       },
+       py::call_guard<py::gil_scoped_release>(),
+       "The page that plays the recording, as text; isotact.show displays it.")
+      .def(
+          "save_recording",
+          [](WorldObject& o, const std::string& path) {
+            const Replay& replay = o.replay();
+            save_recording(path, {.scene = o.scene(), .world = o.world, .replay = replay});
+          },
+          py::arg("path"), py::call_guard<py::gil_scoped_release>(),
+          "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.");
 }
 
 }  // namespace isotact::python
