@@ -1,10 +1,5 @@
 #include "run_pages.h"
 
-#if ISOTACT_PYTHON_PAGES
-#include "page/run_page.h"
-#include "page/viewer_page.h"
-#endif
-
 #include <filesystem>
 #include <span>
 
@@ -12,20 +7,17 @@
 #include "isotact/base/file.h"
 #include "isotact/scene/replay/replay.h"
 
+#include "page/run_page.h"
+#include "page/viewer_page.h"
+
 namespace isotact::python {
 
 std::string run_page(const RunPackSource& run) {
-#if ISOTACT_PYTHON_PAGES
   const tool::ViewerPage viewer = tool::viewer_page();
   if (viewer.html.empty())
     throw Error("pages are not built into this package: " + std::string(viewer.missing) +
                 "; runs can be saved as .glb");
   return tool::play_when_opened(tool::make_run_page(write_run_pack(run)));
-#else
-  static_cast<void>(run);
-  throw Error("pages are not built into this package (it was built without the tool); runs can be "
-              "saved as .glb");
-#endif
 }
 
 void save_recording(const std::string& path, const RunPackSource& run) {
