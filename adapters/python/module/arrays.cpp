@@ -41,9 +41,8 @@ template <typename V>
 void require_finite(std::span<const V> points, const char* name) {
   for (std::size_t i = 0; i < points.size(); ++i)
     if (!is_finite(points[i]))
-      throw py::value_error(
-          fmt::format("{}: row {} is ({}, {}, {}), expected finite numbers", name, i,
-                      points[i].x, points[i].y, points[i].z));
+      throw py::value_error(fmt::format("{}: row {} is ({}, {}, {}), expected finite numbers", name,
+                                        i, points[i].x, points[i].y, points[i].z));
 }
 
 static_assert(sizeof(Vec3) == 3 * sizeof(double) && sizeof(Vec3f) == 3 * sizeof(float));
@@ -65,10 +64,9 @@ py::array to_array(const py::handle& object, const char* name) {
     }
     return numpy.attr("asarray")(object);
   } catch (py::error_already_set& error) {
-    throw py::type_error(
-        fmt::format("{}: expected an array, found {} ({})", name,
-                    std::string(py::str(py::type::of(object).attr("__name__"))),
-                    std::string(py::str(error.value()))));
+    throw py::type_error(fmt::format("{}: expected an array, found {} ({})", name,
+                                     std::string(py::str(py::type::of(object).attr("__name__"))),
+                                     std::string(py::str(error.value()))));
   }
 }
 
@@ -121,8 +119,8 @@ py::array_t<double> to_numbers(const py::handle& object, const char* name, std::
   py::array_t<double> numbers = in_c_order<double>(a);
   for (std::size_t i = 0; i < count; ++i)
     if (!std::isfinite(numbers.data()[i]))
-      throw py::value_error(fmt::format("{}: number {} is {}, expected finite numbers", name, i,
-                                        numbers.data()[i]));
+      throw py::value_error(
+          fmt::format("{}: number {} is {}, expected finite numbers", name, i, numbers.data()[i]));
   return numbers;
 }
 
@@ -170,9 +168,9 @@ Pose pose_of_matrix(const double* m, const std::string& name) {
         "{}: expected a rigid pose (a rotation, a translation, and a last row of 0 0 0 1), found a "
         "matrix that {}",
         name,
-        !affine       ? "has another last row"
-        : turn < 0    ? "mirrors"
-                      : fmt::format("scales or shears by {:.3g}", off)));
+        !affine    ? "has another last row"
+        : turn < 0 ? "mirrors"
+                   : fmt::format("scales or shears by {:.3g}", off)));
   return {to_quat(rotation), {m[3], m[7], m[11]}};
 }
 

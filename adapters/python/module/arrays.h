@@ -1,8 +1,8 @@
 // Arrays of Python as spans of the library's vectors, without a copy if the layout allows it.
 //
 // Taken are NumPy arrays, lists of numbers, and anything that speaks the array interface, the
-// buffer protocol or DLPack in the memory of the processor. Errors are ValueError or TypeError; they
-// name the argument, what was expected, and what was found.
+// buffer protocol or DLPack in the memory of the processor. Errors are ValueError or TypeError;
+// they name the argument, what was expected, and what was found.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,8 @@ class PointArray {
 // The array behind an object, of any type of numbers.
 py::array to_array(const py::handle& object, const char* name);
 
-// An array of float64 with that many numbers in all, in C order, all finite. `expected` is the shape
-// in words, for the message.
+// An array of float64 with that many numbers in all, in C order, all finite. `expected` is the
+// shape in words, for the message.
 py::array_t<double> to_numbers(const py::handle& object, const char* name, std::size_t count,
                                const char* expected);
 

@@ -31,9 +31,10 @@ constexpr Words kWords[] = {
 };
 
 std::string repr(const Pose& p) {
-  return fmt::format("isotact.Pose(({:.6g}, {:.6g}, {:.6g}), wxyz=({:.6g}, {:.6g}, {:.6g}, {:.6g}))",
-                     p.translation.x, p.translation.y, p.translation.z, p.rotation.w, p.rotation.x,
-                     p.rotation.y, p.rotation.z);
+  return fmt::format(
+      "isotact.Pose(({:.6g}, {:.6g}, {:.6g}), wxyz=({:.6g}, {:.6g}, {:.6g}, {:.6g}))",
+      p.translation.x, p.translation.y, p.translation.z, p.rotation.w, p.rotation.x, p.rotation.y,
+      p.rotation.z);
 }
 
 Quat to_unit(const py::handle& object) {
@@ -41,8 +42,8 @@ Quat to_unit(const py::handle& object) {
   const Quat q{n.data()[0], n.data()[1], n.data()[2], n.data()[3]};
   constexpr double kRounding = 1e-6;
   if (!(std::abs(length_sq(q) - 1) < kRounding))
-    throw py::value_error(fmt::format("wxyz: expected a unit quaternion, found one of length {:.6g}",
-                                      std::sqrt(length_sq(q))));
+    throw py::value_error(fmt::format(
+        "wxyz: expected a unit quaternion, found one of length {:.6g}", std::sqrt(length_sq(q))));
   return normalized(q);
 }
 
@@ -75,7 +76,8 @@ void add_pose(py::module_& m) {
              if (!axis.is_none()) {
                const Vec3 a = to_vec3(axis, "axis");
                constexpr double kRadians = 3.14159265358979323846 / 180;
-               if (!(length(a) > 0)) throw py::value_error("axis: expected a direction, found 0 0 0");
+               if (!(length(a) > 0))
+                 throw py::value_error("axis: expected a direction, found 0 0 0");
                if (!(std::abs(degrees) <= 1e6))
                  throw py::value_error("degrees: expected a number of at most a million");
                p.rotation = rotation_about(a, degrees * kRadians);
@@ -93,16 +95,17 @@ void add_pose(py::module_& m) {
           "from_matrix", [](const py::object& matrix) { return to_pose(matrix, "matrix"); },
           py::arg("matrix"), "From a rigid 4 x 4 matrix.")
       .def_property_readonly("translation", [](const Pose& p) { return to_python(p.translation); })
-      .def_property_readonly("wxyz",
-                             [](const Pose& p) {
-                               py::array_t<double> q(4);
-                               q.mutable_data()[0] = p.rotation.w;
-                               q.mutable_data()[1] = p.rotation.x;
-                               q.mutable_data()[2] = p.rotation.y;
-                               q.mutable_data()[3] = p.rotation.z;
-                               return q;
-                             },
-                             "The unit quaternion, w first.")
+      .def_property_readonly(
+          "wxyz",
+          [](const Pose& p) {
+            py::array_t<double> q(4);
+            q.mutable_data()[0] = p.rotation.w;
+            q.mutable_data()[1] = p.rotation.x;
+            q.mutable_data()[2] = p.rotation.y;
+            q.mutable_data()[3] = p.rotation.z;
+            return q;
+          },
+          "The unit quaternion, w first.")
       .def(
           "matrix",
           [](const Pose& p) {
@@ -113,7 +116,8 @@ void add_pose(py::module_& m) {
           "The 4 x 4 matrix.")
       .def("inverse", [](const Pose& p) { return inverse(p); })
       .def(
-          "apply", [](const Pose& p, const py::object& points) { return transform(p, points, false); },
+          "apply",
+          [](const Pose& p, const py::object& points) { return transform(p, points, false); },
           py::arg("points"), "Maps points, an array of shape (N, 3).")
       .def(
           "rotate", [](const Pose& p, const py::object& v) { return transform(p, v, true); },

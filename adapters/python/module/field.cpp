@@ -55,7 +55,8 @@ py::array_t<double> bounds_at(const BrickField& field, const py::object& given, 
 }
 
 // Distances on a grid in a plane across an axis.
-py::array_t<float> slice(const BrickField& field, const std::string& axis, double place, int pixels) {
+py::array_t<float> slice(const BrickField& field, const std::string& axis, double place,
+                         int pixels) {
   const std::size_t across = find_word(axis, "axis", {"x", "y", "z"});
   if (pixels < 2 || pixels > 20000)
     throw py::value_error(fmt::format("pixels: expected 2 to 20000, found {}", pixels));
@@ -85,7 +86,8 @@ py::array_t<float> slice(const BrickField& field, const std::string& axis, doubl
 
 // Values at the nodes: index [x, y, z].
 py::array_t<float> nodes(const BrickField& field, int stride) {
-  if (stride < 1) throw py::value_error(fmt::format("stride: expected 1 or more, found {}", stride));
+  if (stride < 1)
+    throw py::value_error(fmt::format("stride: expected 1 or more, found {}", stride));
   const Lattice& l = field.lattice();
   Index3 n{};
   for (std::size_t k = 0; k < 3; ++k) n[k] = l.cells[k] / stride + 1;
@@ -120,7 +122,8 @@ BrickField load(const std::string& path, bool map) {
   }
   warn(asset.notes);
   if (!asset.field)
-    throw Error({.file = path}, "has no brick field: build one with 'isotact build' or Field.build");
+    throw Error({.file = path},
+                "has no brick field: build one with 'isotact build' or Field.build");
   return *asset.field;
 }
 
@@ -167,7 +170,8 @@ void add_field(py::module_& m) {
           "longest side, 128 by default), voxel_size and accuracy (metres) is given. accuracy: the "
           "largest cells whose proved error near the surface, and up to range from it, is at most "
           "this. sign: 'auto', 'pseudonormal', 'winding' or 'unsigned'. nested: 'winding' or "
-          "'even-odd'. keep_thin: 'ignore', 'report', 'refine' or 'offset'. What was closed or lost "
+          "'even-odd'. keep_thin: 'ignore', 'report', 'refine' or 'offset'. What was closed or "
+          "lost "
           "is a warning.")
       .def_static("load", &load, py::arg("path"), py::kw_only(), py::arg("map") = true,
                   "The field of an asset. map: its pages are read when they are first touched.")
@@ -181,13 +185,15 @@ void add_field(py::module_& m) {
           py::arg("path"), py::call_guard<py::gil_scoped_release>(), "Writes an asset.")
       .def("sample", &sample, py::arg("points"), py::kw_only(), py::arg("gradient") = false,
            py::arg("threads") = 0,
-           "Distances (N,) as float32; with gradient=True (distances, gradients). float32 points are "
+           "Distances (N,) as float32; with gradient=True (distances, gradients). float32 points "
+           "are "
            "taken without a copy. Outside of the box the value is a lower bound of the distance.")
       .def("distance_bounds", &bounds_at, py::arg("points"), py::kw_only(), py::arg("threads") = 0,
            "(N, 2): the true distance lies between the two.")
       .def("slice", &slice, py::arg("axis") = "z", py::arg("place") = 0.0, py::kw_only(),
            py::arg("pixels") = 256,
-           "Distances on a grid in the plane across an axis; rows and columns are the next two axes.")
+           "Distances on a grid in the plane across an axis; rows and columns are the next two "
+           "axes.")
       .def("nodes", &nodes, py::kw_only(), py::arg("stride") = 1,
            "Values at the nodes of the fine grid, index [x, y, z], as float32.")
       .def("isosurface", &isosurface, py::arg("level") = 0.0, py::kw_only(), py::arg("stride") = 1,
@@ -200,16 +206,15 @@ void add_field(py::module_& m) {
                              })
       .def_property_readonly("origin",
                              [](const BrickField& f) { return to_python(f.lattice().origin); })
-      .def_property_readonly("near_error",
-                             [](const BrickField& f) { return double{f.header().near_error}; },
-                             "Metres: the proved error nearer to the surface than near_reach.")
-      .def_property_readonly("near_reach",
-                             [](const BrickField& f) {
-                               return double{std::max(f.header().band, f.header().range)};
-                             })
-      .def_property_readonly("far_error",
-                             [](const BrickField& f) { return double{f.header().far_error}; },
-                             "Metres: the proved error further away.")
+      .def_property_readonly(
+          "near_error", [](const BrickField& f) { return double{f.header().near_error}; },
+          "Metres: the proved error nearer to the surface than near_reach.")
+      .def_property_readonly(
+          "near_reach",
+          [](const BrickField& f) { return double{std::max(f.header().band, f.header().range)}; })
+      .def_property_readonly(
+          "far_error", [](const BrickField& f) { return double{f.header().far_error}; },
+          "Metres: the proved error further away.")
       .def_property_readonly("nbytes", [](const BrickField& f) { return f.buffer().size(); })
       .def("__repr__", [](const BrickField& f) {
         const Index3& n = f.lattice().cells;

@@ -31,10 +31,11 @@ struct FieldArguments {
                                      SignMethod::kWinding, SignMethod::kUnsigned};
     s.sign = kSigns[find_word(sign, "sign", {"auto", "pseudonormal", "winding", "unsigned"})];
     s.nested = find_word(nested, "nested", {"winding", "even-odd"}) == 1 ? NestedRule::kEvenOdd
-                                                                        : NestedRule::kWinding;
+                                                                         : NestedRule::kWinding;
     constexpr KeepThin kKeeps[] = {KeepThin::kIgnore, KeepThin::kReport, KeepThin::kRefine,
                                    KeepThin::kOffset};
-    s.keep_thin = kKeeps[find_word(keep_thin, "keep_thin", {"ignore", "report", "refine", "offset"})];
+    s.keep_thin =
+        kKeeps[find_word(keep_thin, "keep_thin", {"ignore", "report", "refine", "offset"})];
     s.threads = to_threads(threads);
     return s;
   }

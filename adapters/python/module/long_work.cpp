@@ -24,8 +24,9 @@ py::object find_bar(const py::object& progress) {
   if (progress.is_none() || progress.is(py::bool_(true)))
     return py::module_::import("isotact._progress").attr("make_bar")(progress);
   if (!PyCallable_Check(progress.ptr()))
-    throw py::type_error("progress: expected None, a truth value, or a callable that takes (task, "
-                         "done, total)");
+    throw py::type_error(
+        "progress: expected None, a truth value, or a callable that takes (task, "
+        "done, total)");
   return progress;
 }
 

@@ -28,8 +28,7 @@ MeshPointer mesh_of_arrays(const py::handle& vertices, const py::handle& faces) 
       PointArray(vertices, "vertices");  // Says what is wrong.
     const char kind = given.dtype().kind();
     if (kind != 'f' && kind != 'i' && kind != 'u') PointArray(vertices, "vertices");
-    const auto rows =
-        py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(given);
+    const auto rows = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(given);
     const auto* from = reinterpret_cast<const Vec3f*>(rows.data());
     mesh.positions.assign(from, from + rows.shape(0));
   }
@@ -46,7 +45,8 @@ MeshPointer read(const std::string& path, const std::string& unit, const py::obj
     loaded = read_mesh(path, {.scale = scale, .monitor = monitor});
   });
   if (unit == "m")
-    if (const auto odd = find_implausible_size(bounds(loaded.mesh))) loaded.warnings.push_back(*odd);
+    if (const auto odd = find_implausible_size(bounds(loaded.mesh)))
+      loaded.warnings.push_back(*odd);
   warn(loaded.warnings);
   return share(std::move(loaded.mesh));
 }
@@ -191,42 +191,44 @@ void add_mesh(py::module_& m) {
       .def_static("make", &make, py::arg("name"),
                   "A procedural shape by its name, such as 'gear', 'box', 'torus', 'blob' or "
                   "'knot'; keywords are its parameters. Mesh.shapes() lists them.")
-      .def_static("shapes",
-                  [] {
-                    py::dict all;
-                    for (const ShapeInfo& info : shape_catalogue()) {
-                      py::dict parameters;
-                      for (const ShapeParameter& p : info.parameters)
-                        parameters[py::str(p.name)] = p.value;
-                      all[py::str(info.name)] = parameters;
-                    }
-                    return all;
-                  },
-                  "Names of the procedural shapes, with their parameters and defaults.")
-      .def_property_readonly("vertices",
-                             [](const MeshPointer& mesh) {
-                               return view_rows(reinterpret_cast<const float*>(mesh->positions.data()),
-                                                mesh->positions.size(), 3, py::cast(mesh));
-                             },
-                             "(N, 3) float32, read-only, without a copy.")
-      .def_property_readonly("faces",
-                             [](const MeshPointer& mesh) {
-                               return view_rows(
-                                   reinterpret_cast<const std::uint32_t*>(mesh->triangles.data()),
-                                   mesh->triangles.size(), 3, py::cast(mesh));
-                             },
-                             "(M, 3) uint32, read-only, without a copy.")
-      .def_property_readonly("bounds",
-                             [](const TriangleMesh& mesh) {
-                               const Aabbf box = bounds(mesh);
-                               py::array_t<double> b({2, 3});
-                               for (std::size_t i = 0; i < 3; ++i) {
-                                 b.mutable_data()[i] = double{box.lower[i]};
-                                 b.mutable_data()[3 + i] = double{box.upper[i]};
-                               }
-                               return b;
-                             },
-                             "(2, 3): the lower and the upper corner, metres.")
+      .def_static(
+          "shapes",
+          [] {
+            py::dict all;
+            for (const ShapeInfo& info : shape_catalogue()) {
+              py::dict parameters;
+              for (const ShapeParameter& p : info.parameters) parameters[py::str(p.name)] = p.value;
+              all[py::str(info.name)] = parameters;
+            }
+            return all;
+          },
+          "Names of the procedural shapes, with their parameters and defaults.")
+      .def_property_readonly(
+          "vertices",
+          [](const MeshPointer& mesh) {
+            return view_rows(reinterpret_cast<const float*>(mesh->positions.data()),
+                             mesh->positions.size(), 3, py::cast(mesh));
+          },
+          "(N, 3) float32, read-only, without a copy.")
+      .def_property_readonly(
+          "faces",
+          [](const MeshPointer& mesh) {
+            return view_rows(reinterpret_cast<const std::uint32_t*>(mesh->triangles.data()),
+                             mesh->triangles.size(), 3, py::cast(mesh));
+          },
+          "(M, 3) uint32, read-only, without a copy.")
+      .def_property_readonly(
+          "bounds",
+          [](const TriangleMesh& mesh) {
+            const Aabbf box = bounds(mesh);
+            py::array_t<double> b({2, 3});
+            for (std::size_t i = 0; i < 3; ++i) {
+              b.mutable_data()[i] = double{box.lower[i]};
+              b.mutable_data()[3 + i] = double{box.upper[i]};
+            }
+            return b;
+          },
+          "(2, 3): the lower and the upper corner, metres.")
       .def(
           "save", [](const TriangleMesh& mesh, const std::string& path) { write_mesh(path, mesh); },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
@@ -238,7 +240,8 @@ void add_mesh(py::module_& m) {
             const Threads t = to_threads(threads);
             run_long(py::none(), [&](const Monitor& monitor) {
               flaws = find_flaws(
-                  mesh, {.self_intersections = self_intersections, .threads = t, .monitor = monitor});
+                  mesh,
+                  {.self_intersections = self_intersections, .threads = t, .monitor = monitor});
             });
             return describe_flaws(flaws);
           },

@@ -215,9 +215,11 @@ std::vector<Pose> to_states(const py::object& object, std::size_t bodies, const 
   const bool matrices = a.ndim() == 4 && a.shape(2) == 4 && a.shape(3) == 4;
   if ((!matrices && !(a.ndim() == 3 && a.shape(2) == 7)) ||
       static_cast<std::size_t>(a.shape(1)) != bodies)
-    throw py::value_error(fmt::format(
-        "{}: expected an array of shape (states, {}, 4, 4) or (states, {}, 7)", name, bodies, bodies));
-  std::vector<py::ssize_t> flat{a.shape(0) * a.shape(1), matrices ? py::ssize_t{4} : py::ssize_t{7}};
+    throw py::value_error(
+        fmt::format("{}: expected an array of shape (states, {}, 4, 4) or (states, {}, 7)", name,
+                    bodies, bodies));
+  std::vector<py::ssize_t> flat{a.shape(0) * a.shape(1),
+                                matrices ? py::ssize_t{4} : py::ssize_t{7}};
   if (matrices) flat.push_back(4);
   return to_poses(a.attr("reshape")(flat), name);
 }
@@ -256,7 +258,8 @@ py::array distance_many(const ShapeObject& a, const ShapeObject& b, const py::ob
       const py::gil_scoped_release unlocked;
       const auto piece = std::span(poses).subspan(i, std::min(kPiece, poses.size() - i));
       std::size_t k = i;
-      for (const DistanceResult& r : distance_poses(a.shape, of_a, b.shape, piece, batch, scratch)) {
+      for (const DistanceResult& r :
+           distance_poses(a.shape, of_a, b.shape, piece, batch, scratch)) {
         to[k] = row_of(r, of_a, poses[k]);
         ++k;
       }
@@ -287,8 +290,9 @@ Bodies gather(const py::sequence& shapes, const py::object& pairs, const py::obj
   return all;
 }
 
-py::array collide_states(const py::sequence& shapes, const py::object& pairs, const py::object& poses,
-                         const CollideRequest& request, bool stop_at_first, int threads) {
+py::array collide_states(const py::sequence& shapes, const py::object& pairs,
+                         const py::object& poses, const CollideRequest& request, bool stop_at_first,
+                         int threads) {
   const Bodies all = gather(shapes, pairs, poses);
   const CollideBatchRequest batch{
       .collide = request, .stop_at_first = stop_at_first, .threads = to_threads(threads)};
@@ -303,10 +307,10 @@ py::array collide_states(const py::sequence& shapes, const py::object& pairs, co
     {
       const py::gil_scoped_release unlocked;
       const std::size_t count = std::min(kPiece, states - s);
-      const PoseBatch piece{.bodies = all.shapes,
-                            .pairs = all.pairs,
-                            .world_from_body =
-                                std::span(all.poses).subspan(s * bodies, count * bodies)};
+      const PoseBatch piece{
+          .bodies = all.shapes,
+          .pairs = all.pairs,
+          .world_from_body = std::span(all.poses).subspan(s * bodies, count * bodies)};
       std::size_t k = s * width;
       for (const CollideRow& r : collide_batch(piece, batch, scratch)) to[k++] = row_of(r);
     }
@@ -328,10 +332,10 @@ py::array distance_states(const py::sequence& shapes, const py::object& pairs,
     {
       const py::gil_scoped_release unlocked;
       const std::size_t count = std::min(kPiece, states - s);
-      const PoseBatch piece{.bodies = all.shapes,
-                            .pairs = all.pairs,
-                            .world_from_body =
-                                std::span(all.poses).subspan(s * bodies, count * bodies)};
+      const PoseBatch piece{
+          .bodies = all.shapes,
+          .pairs = all.pairs,
+          .world_from_body = std::span(all.poses).subspan(s * bodies, count * bodies)};
       std::size_t k = s * width;
       for (const DistanceResult& r : distance_batch(piece, batch, scratch)) {
         const ShapePair& pair = all.pairs[k % width];
@@ -351,9 +355,11 @@ void add_contact(py::module_& m) {
       .def_property_readonly("position", [](const Contact& c) { return to_python(c.position); })
       .def_property_readonly("point_on_a", [](const Contact& c) { return to_python(c.point_on_a); })
       .def_property_readonly("point_on_b", [](const Contact& c) { return to_python(c.point_on_b); })
-      .def_property_readonly("normal", [](const Contact& c) { return to_python(c.normal); },
-                             "Unit, from B towards A. (FCL's has the opposite direction.)")
-      .def_readonly("depth", &Contact::depth, "Positive where bodies overlap, negative across a gap.")
+      .def_property_readonly(
+          "normal", [](const Contact& c) { return to_python(c.normal); },
+          "Unit, from B towards A. (FCL's has the opposite direction.)")
+      .def_readonly("depth", &Contact::depth,
+                    "Positive where bodies overlap, negative across a gap.")
       .def("__repr__", [](const Contact& c) {
         return fmt::format("<isotact.Contact at ({:.6g}, {:.6g}, {:.6g}), depth {:.6g} m>",
                            c.position.x, c.position.y, c.position.z, c.depth);
@@ -363,38 +369,43 @@ void add_contact(py::module_& m) {
 void add_collide_result(py::module_& m) {
   using R = CollideResult;
   py::class_<R>(m, "CollideResult", "Result of collide. Lengths are in metres.")
-      .def_property_readonly("status", [](const R& r) { return word_of(kCollideNames, r.status); },
-                             "'free', 'contact', 'gave-up' (a limit ended the search) or 'uncertain' "
-                             "(with accuracy='field' only).")
-      .def_property_readonly("in_contact",
-                             [](const R& r) { return is_contact(word_of(kCollideNames, r.status)); },
-                             "Whether the bodies touch; raises Error if that is not known.")
+      .def_property_readonly(
+          "status", [](const R& r) { return word_of(kCollideNames, r.status); },
+          "'free', 'contact', 'gave-up' (a limit ended the search) or 'uncertain' "
+          "(with accuracy='field' only).")
+      .def_property_readonly(
+          "in_contact", [](const R& r) { return is_contact(word_of(kCollideNames, r.status)); },
+          "Whether the bodies touch; raises Error if that is not known.")
       .def_readonly("exact", &R::exact, "Whether the triangles decided.")
       .def_readonly("touching", &R::touching, "If exact: the surfaces share a point.")
-      .def_readonly("contained", &R::contained,
-                    "If exact: a part of one body is inside of the other, and surfaces do not touch.")
+      .def_readonly(
+          "contained", &R::contained,
+          "If exact: a part of one body is inside of the other, and surfaces do not touch.")
       .def_property_readonly("method", [](const R& r) { return word_of(kMethodNames, r.method); })
       .def_readonly("contacts", &R::contacts, "A list of Contact, the deepest first.")
-      .def_property_readonly("distance",
-                             [](const R& r) -> py::object {
-                               if (!r.has_distance) return py::none();
-                               return py::float_(r.distance);
-                             },
-                             "The least distance found, negative if bodies overlap; None if it is not "
-                             "known (want_distance=True).")
+      .def_property_readonly(
+          "distance",
+          [](const R& r) -> py::object {
+            if (!r.has_distance) return py::none();
+            return py::float_(r.distance);
+          },
+          "The least distance found, negative if bodies overlap; None if it is not "
+          "known (want_distance=True).")
       .def_readonly("lower_bound", &R::lower_bound)
-      .def_property_readonly("force",
-                             [](const R& r) -> py::object {
-                               if (!r.has_force) return py::none();
-                               return to_python(r.force);
-                             },
-                             "On A, N, in the world; None unless want_force=True.")
-      .def_property_readonly("torque",
-                             [](const R& r) -> py::object {
-                               if (!r.has_force) return py::none();
-                               return to_python(r.torque);
-                             },
-                             "On A about its origin, N m; None unless want_force=True.")
+      .def_property_readonly(
+          "force",
+          [](const R& r) -> py::object {
+            if (!r.has_force) return py::none();
+            return to_python(r.force);
+          },
+          "On A, N, in the world; None unless want_force=True.")
+      .def_property_readonly(
+          "torque",
+          [](const R& r) -> py::object {
+            if (!r.has_force) return py::none();
+            return to_python(r.torque);
+          },
+          "On A about its origin, N m; None unless want_force=True.")
       .def_readonly("blind_depth", &R::blind_depth,
                     "No part of a surface goes deeper into the other body unseen; 0 if exact.")
       .def("__repr__", [](const R& r) {
@@ -411,32 +422,34 @@ void add_distance_result(py::module_& m) {
           "status", [](const R& r) { return word_of(kDistanceNames, r.result.status); },
           "'done', 'gave-up' (between the bounds), or 'near-enough'.")
       .def_property_readonly("exact", [](const R& r) { return r.result.exact; })
-      .def_property_readonly("distance", [](const R& r) { return r.result.distance; },
-                             "Between the nearest points; minus the depth of the deepest point where "
-                             "bodies overlap.")
+      .def_property_readonly(
+          "distance", [](const R& r) { return r.result.distance; },
+          "Between the nearest points; minus the depth of the deepest point where "
+          "bodies overlap.")
       .def_property_readonly("lower_bound", [](const R& r) { return r.result.lower_bound; })
       .def_property_readonly("upper_bound", [](const R& r) { return r.result.upper_bound; })
       .def_property_readonly("touching", [](const R& r) { return r.result.touching; })
       .def_property_readonly("contained", [](const R& r) { return r.result.contained; })
+      .def_property_readonly("point_on_a",
+                             [](const R& r) { return to_python(r.result.contact.point_on_a); })
+      .def_property_readonly("point_on_b",
+                             [](const R& r) { return to_python(r.result.contact.point_on_b); })
       .def_property_readonly(
-          "point_on_a", [](const R& r) { return to_python(r.result.contact.point_on_a); })
+          "normal", [](const R& r) { return to_python(r.result.contact.normal); },
+          "Unit, from B towards A.")
       .def_property_readonly(
-          "point_on_b", [](const R& r) { return to_python(r.result.contact.point_on_b); })
-      .def_property_readonly("normal",
-                             [](const R& r) { return to_python(r.result.contact.normal); },
-                             "Unit, from B towards A.")
-      .def_property_readonly("separation",
-                             [](const R& r) -> py::object {
-                               if (!r.result.has_separation) return py::none();
-                               return to_python(r.result.separation);
-                             },
-                             "Moving A by this separates the bodies; None unless "
-                             "want_separation=True and bodies overlap.")
-      .def_property_readonly("gradients",
-                             [](const R& r) { return gradients_of(r.result, r.a, r.b); },
-                             "(of_a, of_b): how the distance changes with the pose of each body: by "
-                             "a translation (x, y, z), and by a rotation vector about the body's "
-                             "origin, in the world's frame.")
+          "separation",
+          [](const R& r) -> py::object {
+            if (!r.result.has_separation) return py::none();
+            return to_python(r.result.separation);
+          },
+          "Moving A by this separates the bodies; None unless "
+          "want_separation=True and bodies overlap.")
+      .def_property_readonly(
+          "gradients", [](const R& r) { return gradients_of(r.result, r.a, r.b); },
+          "(of_a, of_b): how the distance changes with the pose of each body: by "
+          "a translation (x, y, z), and by a rotation vector about the body's "
+          "origin, in the world's frame.")
       .def("__float__", [](const R& r) { return r.result.distance; })
       .def("__repr__", [](const R& r) {
         return fmt::format("<isotact.DistanceResult: {:.9g} m{}, {}>", r.result.distance,
@@ -461,12 +474,13 @@ void add_continuous_result(py::module_& m) {
       .def_readonly("contact", &R::contact)
       .def_readonly("contained", &R::contained)
       .def_readonly("blind_depth", &R::blind_depth)
-      .def_property_readonly("distance",
-                             [](const R& r) -> py::object {
-                               if (!r.has_distance) return py::none();
-                               return py::float_(r.distance);
-                             },
-                             "The least over the motion; None unless want_distance=True.")
+      .def_property_readonly(
+          "distance",
+          [](const R& r) -> py::object {
+            if (!r.has_distance) return py::none();
+            return py::float_(r.distance);
+          },
+          "The least over the motion; None unless want_distance=True.")
       .def_readonly("lower_bound", &R::lower_bound)
       .def_readonly("time_of_distance", &R::time_of_distance)
       .def_readonly("nearest", &R::nearest)
@@ -510,22 +524,24 @@ void add_pairs(py::module_& m) {
         return collide_pair(a, b, pose_a, pose_b, words.request());
       },
       py::arg("a"), py::arg("b"), py::arg("pose_a") = py::none(), py::arg("pose_b") = py::none(),
-      py::kw_only(), py::arg("accuracy") = "best", py::arg("mode") = "all", py::arg("method") = "auto",
-      py::arg("margin") = 0.0, py::arg("max_contacts") = 4U, py::arg("want_distance") = false,
-      py::arg("want_force") = false, py::arg("stiffness") = 0.0, py::arg("max_tests") = 0U,
-      "accuracy: 'exact' (the triangles decide), 'field', or 'best'. mode: 'all' contacts, or 'any': "
+      py::kw_only(), py::arg("accuracy") = "best", py::arg("mode") = "all",
+      py::arg("method") = "auto", py::arg("margin") = 0.0, py::arg("max_contacts") = 4U,
+      py::arg("want_distance") = false, py::arg("want_force") = false, py::arg("stiffness") = 0.0,
+      py::arg("max_tests") = 0U,
+      "accuracy: 'exact' (the triangles decide), 'field', or 'best'. mode: 'all' contacts, or "
+      "'any': "
       "yes or no, and a witness. margin: bodies as near as this touch. method: 'auto', 'points', "
       "'idf' or 'depth'.");
   m.def(
       "distance",
       [](const ShapeObject& a, const ShapeObject& b, const py::object& pose_a,
-         const py::object& pose_b, const std::string& accuracy, double max_distance, bool want_depth,
-         bool want_separation, double relative, double absolute, double near_enough,
-         std::uint64_t max_tests) {
+         const py::object& pose_b, const std::string& accuracy, double max_distance,
+         bool want_depth, bool want_separation, double relative, double absolute,
+         double near_enough, std::uint64_t max_tests) {
         PythonDistance d{{}, to_pose(pose_a, "pose_a"), to_pose(pose_b, "pose_b")};
         const DistanceRequest request =
-            distance_request(accuracy, max_distance, want_depth, want_separation, relative, absolute,
-                             near_enough, max_tests);
+            distance_request(accuracy, max_distance, want_depth, want_separation, relative,
+                             absolute, near_enough, max_tests);
         const py::gil_scoped_release unlocked;
         thread_local DistanceScratch scratch;
         d.result = distance(a.shape, d.a, b.shape, d.b, request, scratch);
@@ -536,17 +552,19 @@ void add_pairs(py::module_& m) {
       py::arg("want_depth") = true, py::arg("want_separation") = false,
       py::arg("relative_tolerance") = 0.0, py::arg("absolute_tolerance") = 0.0,
       py::arg("near_enough") = 0.0, py::arg("max_tests") = 0U,
-      "How far apart are two bodies? Negative, with the depth of the deepest point, if they overlap. "
-      "max_distance: pairs further apart are not measured. near_enough: the search ends at the first "
+      "How far apart are two bodies? Negative, with the depth of the deepest point, if they "
+      "overlap. "
+      "max_distance: pairs further apart are not measured. near_enough: the search ends at the "
+      "first "
       "points as near as this.");
   m.def(
       "continuous_collide",
-      [](const ShapeObject& a, const ShapeObject& b, const py::object& from_a, const py::object& to_a,
-         const py::object& from_b, const py::object& to_b, const std::string& motion, int degree,
-         const std::string& accuracy, double margin, double time_tolerance, bool want_distance,
-         std::uint64_t max_tests) {
-        const auto motion_of = [](const py::object& from, const py::object& to, const char* from_name,
-                                  const char* to_name) {
+      [](const ShapeObject& a, const ShapeObject& b, const py::object& from_a,
+         const py::object& to_a, const py::object& from_b, const py::object& to_b,
+         const std::string& motion, int degree, const std::string& accuracy, double margin,
+         double time_tolerance, bool want_distance, std::uint64_t max_tests) {
+        const auto motion_of = [](const py::object& from, const py::object& to,
+                                  const char* from_name, const char* to_name) {
           const Pose start = to_pose(from, from_name);
           return to.is_none() ? at_rest(start) : BodyMotion{start, to_pose(to, to_name), {}};
         };
@@ -571,7 +589,8 @@ void add_pairs(py::module_& m) {
       py::arg("margin") = 0.0, py::arg("time_tolerance") = 1e-6, py::arg("want_distance") = false,
       py::arg("max_tests") = 0U,
       "When do two moving bodies first touch? A body without a `to` pose rests. motion: 'rates' "
-      "(constant rates of each body), 'straight' (straight point paths), 'screw' or 'polynomial'. A "
+      "(constant rates of each body), 'straight' (straight point paths), 'screw' or 'polynomial'. "
+      "A "
       "turn is the smaller one between the two rotations.");
 }
 
@@ -592,8 +611,8 @@ void add_batches(py::module_& m) {
   m.def(
       "distance_poses",
       [](const ShapeObject& a, const ShapeObject& b, const py::object& poses_b,
-         const py::object& pose_a, const std::string& accuracy, double max_distance, bool want_depth,
-         int threads) {
+         const py::object& pose_a, const std::string& accuracy, double max_distance,
+         bool want_depth, int threads) {
         return distance_many(
             a, b, poses_b, pose_a,
             distance_request(accuracy, max_distance, want_depth, false, 0, 0, 0, 0), threads);
@@ -614,7 +633,8 @@ void add_batches(py::module_& m) {
       py::arg("accuracy") = "best", py::arg("mode") = "any", py::arg("margin") = 0.0,
       py::arg("stop_at_first") = false, py::arg("threads") = 0,
       "M pairs of bodies in N states: poses of shape (N, bodies, 4, 4) or (N, bodies, 7), pairs of "
-      "shape (M, 2). Returns rows of shape (N, M); with stop_at_first (N,), each with the first pair "
+      "shape (M, 2). Returns rows of shape (N, M); with stop_at_first (N,), each with the first "
+      "pair "
       "that was found to touch (isotact.NO_PAIR: none).");
   m.def(
       "distance_states",

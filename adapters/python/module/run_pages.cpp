@@ -28,8 +28,9 @@ void save_recording(const std::string& path, const RunPackSource& run) {
   if (ending == ".glb") return write_file(path, write_replay_glb(run.replay));
   if (ending == ".csv") return write_text(write_log_csv(run.replay));
   if (ending == ".html") return write_text(run_page(run));
-  throw Error("a recording is saved as .html (a page that plays it), .glb or .csv (its log), not '" +
-              ending + "'");
+  throw Error(
+      "a recording is saved as .html (a page that plays it), .glb or .csv (its log), not '" +
+      ending + "'");
 }
 
 }  // namespace isotact::python

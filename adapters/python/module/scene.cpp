@@ -1,10 +1,11 @@
+#include "isotact/scene/parse/scene.h"
+
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/parse/scene.h"
 #include "isotact/scene/replay/replay.h"
 #include "isotact/scene/run/run.h"
 
@@ -133,9 +134,10 @@ void add_scene(py::module_& m) {
           "save",
           [](const Run& run, const std::string& path) { save_recording(path, parts_of(run)); },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
-           "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.")
-      .def("page", [](const Run& run) { return run_page(parts_of(run)); },
-           py::call_guard<py::gil_scoped_release>(), "The page that plays the run, as text.")
+          "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.")
+      .def(
+          "page", [](const Run& run) { return run_page(parts_of(run)); },
+          py::call_guard<py::gil_scoped_release>(), "The page that plays the run, as text.")
       .def_property_readonly("bodies",
                              [](const Run& run) {
                                std::vector<std::string> names;
@@ -150,19 +152,23 @@ void add_scene(py::module_& m) {
                                  names.push_back(b.name);
                                return names;
                              })
-      .def_property_readonly("times", [](const Run& run) { return times_of(run.inner.replay()); },
-                             "Seconds of the recorded frames.")
-      .def_property_readonly("poses", [](const Run& run) { return poses_of(run.inner.replay()); },
-                             "(frames, bodies, 4, 4)")
+      .def_property_readonly(
+          "times", [](const Run& run) { return times_of(run.inner.replay()); },
+          "Seconds of the recorded frames.")
+      .def_property_readonly(
+          "poses", [](const Run& run) { return poses_of(run.inner.replay()); },
+          "(frames, bodies, 4, 4)")
       .def(
           "soft_vertices",
           [](const Run& run, std::size_t body) { return soft_vertices(run.inner.replay(), body); },
           py::arg("body"), "(frames, vertices, 3) of a soft body, metres.")
-      .def_property_readonly("log", [](const Run& run) { return log_of(run.inner.replay()); },
-                             "A dictionary of arrays with one number per step.")
+      .def_property_readonly(
+          "log", [](const Run& run) { return log_of(run.inner.replay()); },
+          "A dictionary of arrays with one number per step.")
       .def_property_readonly("report", [](const Run& run) { return describe(run.inner.report()); })
-      .def_property_readonly("deepest", [](const Run& run) { return run.inner.deepest(); },
-                             "Metres: the greatest depth of the whole run.")
+      .def_property_readonly(
+          "deepest", [](const Run& run) { return run.inner.deepest(); },
+          "Metres: the greatest depth of the whole run.")
       .def_property_readonly("hash", [](const Run& run) { return run.inner.hash(); })
       .def(
           "snapshot",
@@ -186,7 +192,8 @@ void add_scene(py::module_& m) {
   m.def("run", &make_run, py::arg("scene"), py::kw_only(), py::arg("steps") = py::none(),
         py::arg("folder") = ".", py::arg("threads") = 0, py::arg("progress") = py::none(),
         "Runs a scene, a file's path, JSON text, or a dictionary (docs/scenes.md), and records it. "
-        "folder: where files that a dictionary names are. Raises Error if the run gets into trouble.");
+        "folder: where files that a dictionary names are. Raises Error if the run gets into "
+        "trouble.");
 }
 
 }  // namespace isotact::python

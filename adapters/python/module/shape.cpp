@@ -23,12 +23,13 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 18U;  // Points between two looks at signals.
 
-LoadSettings load_settings(const FieldArguments& arguments, const py::object& points, double spacing,
-                           bool on_demand) {
+LoadSettings load_settings(const FieldArguments& arguments, const py::object& points,
+                           double spacing, bool on_demand) {
   const FieldSettings field = arguments.settings();
   if (field.accuracy || field.range != 0)
-    throw py::value_error("accuracy and range are for Field.build: a shape takes resolution or "
-                          "voxel_size");
+    throw py::value_error(
+        "accuracy and range are for Field.build: a shape takes resolution or "
+        "voxel_size");
   LoadSettings s{.resolution = field.resolution,
                  .voxel_size = field.voxel_size,
                  .sign = field.sign,
@@ -73,7 +74,8 @@ ShapeObject load(const std::string& path, const std::string& unit, const LoadSet
 
 const AnalyticSolid& solid_of(const ShapeObject& s, const char* verb) {
   if (!s.shape.solid())
-    throw Error(fmt::format("{} takes simple solids (box, sphere, ...), not shapes of meshes", verb));
+    throw Error(
+        fmt::format("{} takes simple solids (box, sphere, ...), not shapes of meshes", verb));
   return *s.shape.solid();
 }
 
@@ -88,8 +90,9 @@ double positive(double value, const char* name) {
 ShapeObject terrain(const py::object& given, double spacing) {
   const py::array a = to_array(given, "heights");
   if (a.ndim() != 2 || a.shape(0) < 2 || a.shape(1) < 2)
-    throw py::value_error("heights: expected an array of shape (rows along z, columns along x), at "
-                          "least 2 of each");
+    throw py::value_error(
+        "heights: expected an array of shape (rows along z, columns along x), at "
+        "least 2 of each");
   const py::array_t<double> numbers = to_numbers(a, "heights", static_cast<std::size_t>(a.size()),
                                                  "shape (rows, columns) of numbers");
   TerrainHeights t;
@@ -178,14 +181,14 @@ py::object signed_distance(const ShapeObject& s, const py::object& given, bool w
   return py::make_tuple(distances, gradients);
 }
 
-py::tuple trace(const ShapeObject& s, const py::object& starts, const py::object& ends, double margin,
-                const std::string& mode, int thread_count) {
+py::tuple trace(const ShapeObject& s, const py::object& starts, const py::object& ends,
+                double margin, const std::string& mode, int thread_count) {
   constexpr Mode kModes[] = {Mode::kAll, Mode::kFirst, Mode::kAny};
   const Mode wanted = kModes[find_word(mode, "mode", {"all", "first", "any"})];
   PointArray from(starts, "starts"), to(ends, "ends");
   if (from.size() != to.size())
-    throw py::value_error(fmt::format("ends: expected {} rows as starts has, found {}", from.size(),
-                                      to.size()));
+    throw py::value_error(
+        fmt::format("ends: expected {} rows as starts has, found {}", from.size(), to.size()));
   std::vector<Segment> segments(from.size());
   const std::span<const Vec3f> a = from.as_single(), b = to.as_single();
   for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = {a[i], b[i]};
@@ -196,15 +199,13 @@ py::tuple trace(const ShapeObject& s, const py::object& starts, const py::object
     const py::gil_scoped_release unlocked;
     const BrickField& field = s.shape.brick_field();
     const SegmentIndex* index = s.shape.segment_index().get();
-    const SegmentTracer tracer =
-        index != nullptr && index->serves(margin)
-            ? SegmentTracer(field, s.shape.segment_index(), settings)
-            : SegmentTracer(field, settings);
+    const SegmentTracer tracer = index != nullptr && index->serves(margin)
+                                     ? SegmentTracer(field, s.shape.segment_index(), settings)
+                                     : SegmentTracer(field, settings);
     tracer.trace(segments, results);
   }
-  return py::make_tuple(
-      take_rows<std::uint64_t, std::uint64_t>(std::move(results.first), 1),
-      take_rows<SegmentInterval, float>(std::move(results.intervals), 2));
+  return py::make_tuple(take_rows<std::uint64_t, std::uint64_t>(std::move(results.first), 1),
+                        take_rows<SegmentInterval, float>(std::move(results.intervals), 2));
 }
 
 py::array_t<float> points_of(const ShapeObject& s) {
@@ -251,9 +252,9 @@ py::array_t<double> bounds_of(const Shape& shape) {
 std::string repr(const ShapeObject& s) {
   const Aabb& b = s.shape.bounds();
   const Vec3 size = extent(b);
-  const char* const kind = s.shape.solid()                              ? "a formula"
-                           : has_triangles(s.shape)                     ? "a mesh"
-                                                                        : "a field";
+  const char* const kind = s.shape.solid()          ? "a formula"
+                           : has_triangles(s.shape) ? "a mesh"
+                                                    : "a field";
   return fmt::format("<isotact.Shape of {}: {:.4g} x {:.4g} x {:.4g} m>", kind, size.x, size.y,
                      size.z);
 }
@@ -277,8 +278,7 @@ void add_solids(py::class_<ShapeObject>& c) {
           },
           py::arg("size"), "A box about the origin; size: its three sides.")
       .def_static(
-          "sphere",
-          [](double r) { return analytic(SphereField{.radius = positive(r, "radius")}); },
+          "sphere", [](double r) { return analytic(SphereField{.radius = positive(r, "radius")}); },
           py::arg("radius"))
       .def_static(
           "capsule",
@@ -384,20 +384,23 @@ void add_shape(py::module_& m) {
           py::arg("progress") = py::none(),
           "From a mesh file or an asset. cache: a mesh's build is kept for the next time.")
       .def_static(
-          "of_field", [](const BrickField& field) { return ShapeObject{Shape::from_parts(field, {})}; },
+          "of_field",
+          [](const BrickField& field) { return ShapeObject{Shape::from_parts(field, {})}; },
           py::arg("field"), "A shape of a field alone: it has no triangles, so no exact answers.")
       .def("save", &save, py::arg("path"), "Writes an asset with field, points and triangles.")
       .def("signed_distance", &signed_distance, py::arg("points"), py::kw_only(),
            py::arg("gradient") = false, py::arg("accuracy") = "best", py::arg("threads") = 0,
-           "Signed distances (N,) of points, negative inside, float64; with gradient=True (distances, "
+           "Signed distances (N,) of points, negative inside, float64; with gradient=True "
+           "(distances, "
            "gradients), where a gradient is the unit vector away from the nearest point of the "
            "surface. accuracy: 'exact' by the triangles, 'field' by the field (20 times faster), "
            "'best': exact if the shape keeps triangles. Holes are closed: distances to the closing "
            "surface count, too.")
-      .def("trace", &trace, py::arg("starts"), py::arg("ends"), py::kw_only(), py::arg("margin") = 0.0,
-           py::arg("mode") = "all", py::arg("threads") = 0,
+      .def("trace", &trace, py::arg("starts"), py::arg("ends"), py::kw_only(),
+           py::arg("margin") = 0.0, py::arg("mode") = "all", py::arg("threads") = 0,
            "Intervals of segments inside the body: (first, intervals). Segment i has "
-           "intervals[first[i]:first[i + 1]], each (enter, exit) from 0 to 1. mode: 'all', 'first' or "
+           "intervals[first[i]:first[i + 1]], each (enter, exit) from 0 to 1. mode: 'all', 'first' "
+           "or "
            "'any'. By the field.")
       .def_property_readonly(
           "mesh",
@@ -406,15 +409,17 @@ void add_shape(py::module_& m) {
             return std::make_shared<TriangleMesh>(s.shape.surface());
           },
           "The mesh that the shape keeps, or the surface of its field or formula.")
-      .def_property_readonly("field",
-                             [](const ShapeObject& s) {
-                               const py::gil_scoped_release unlocked;
-                               return s.shape.brick_field();
-                             },
-                             "The field; built on first use.")
+      .def_property_readonly(
+          "field",
+          [](const ShapeObject& s) {
+            const py::gil_scoped_release unlocked;
+            return s.shape.brick_field();
+          },
+          "The field; built on first use.")
       .def_property_readonly("points", &points_of, "Points on the surface, (N, 3) float32.")
-      .def_property_readonly("bounds", [](const ShapeObject& s) { return bounds_of(s.shape); },
-                             "(2, 3): the lower and the upper corner; infinite without end.")
+      .def_property_readonly(
+          "bounds", [](const ShapeObject& s) { return bounds_of(s.shape); },
+          "(2, 3): the lower and the upper corner; infinite without end.")
       .def_property_readonly(
           "volume", [](const ShapeObject& s) { return s.shape.mass().volume; }, "m^3.")
       .def_property_readonly("warnings",

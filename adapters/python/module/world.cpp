@@ -1,16 +1,17 @@
+#include "isotact/dynamics/rigid/world.h"
+
 #include <cmath>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "isotact/base/error.h"
-#include "isotact/dynamics/rigid/world.h"
 
 #include "arrays.h"
 #include "long_work.h"
 #include "module.h"
-#include "shape_object.h"
 #include "run_pages.h"
+#include "shape_object.h"
 #include "world_object.h"
 #include "world_report.h"
 
@@ -112,8 +113,8 @@ py::dict step(WorldObject& object, std::uint64_t count, const py::object& progre
     });
   }
   if (const auto& trouble = world.trouble())
-    throw Error(fmt::format("the run is in trouble at {:.6g} s: {}", trouble->time,
-                            trouble->message));
+    throw Error(
+        fmt::format("the run is in trouble at {:.6g} s: {}", trouble->time, trouble->message));
   return describe(world.report());
 }
 
@@ -163,7 +164,8 @@ void add_stepping(py::class_<WorldObject>& c) {
       .def(
           "add_load",
           [](WorldObject& o, BodyId body, const py::object& force, const py::object& torque) {
-            o.world.add_load(checked(o.world, body), {to_vec3(force, "force"), to_vec3(torque, "torque")});
+            o.world.add_load(checked(o.world, body),
+                             {to_vec3(force, "force"), to_vec3(torque, "torque")});
           },
           py::arg("body"), py::arg("force") = py::make_tuple(0, 0, 0),
           py::arg("torque") = py::make_tuple(0, 0, 0),
@@ -178,7 +180,8 @@ void add_stepping(py::class_<WorldObject>& c) {
       .def(
           "set_velocity",
           [](WorldObject& o, BodyId body, const py::object& velocity, const py::object& angular) {
-            isotact::set_velocity(o.world.body(checked(o.world, body)), to_vec3(velocity, "velocity"),
+            isotact::set_velocity(o.world.body(checked(o.world, body)),
+                                  to_vec3(velocity, "velocity"),
                                   to_vec3(angular, "angular_velocity"));
             o.world.wake(body);
           },
@@ -244,8 +247,8 @@ void add_world(py::module_& m) {
       "    world.step(1000)\n"
       "    world.poses[bunny]");
   c.def(py::init([](double step, const py::object& gravity, double sleep_speed,
-                    const std::string& solve, const std::string& impacts,
-                    double frames_per_second, int threads) {
+                    const std::string& solve, const std::string& impacts, double frames_per_second,
+                    int threads) {
           if (!(frames_per_second >= 0 && frames_per_second <= 1e6))
             throw py::value_error("frames_per_second: expected 0 (no recording) to a million");
           return std::make_unique<WorldObject>(
@@ -254,9 +257,10 @@ void add_world(py::module_& m) {
         py::kw_only(), py::arg("step") = 1e-3, py::arg("gravity") = py::make_tuple(0, -9.81, 0),
         py::arg("sleep_speed") = 0.0, py::arg("solve") = "implicit", py::arg("impacts") = "auto",
         py::arg("frames_per_second") = 0.0, py::arg("threads") = 0)
-      .def("add_body", &add_body, py::arg("shape") = py::none(), py::kw_only(), py::arg("name") = "",
-           py::arg("kind") = "dynamic", py::arg("pose") = py::none(), py::arg("density") = 1000.0,
-           py::arg("mass") = py::none(), py::arg("velocity") = py::make_tuple(0, 0, 0),
+      .def("add_body", &add_body, py::arg("shape") = py::none(), py::kw_only(),
+           py::arg("name") = "", py::arg("kind") = "dynamic", py::arg("pose") = py::none(),
+           py::arg("density") = 1000.0, py::arg("mass") = py::none(),
+           py::arg("velocity") = py::make_tuple(0, 0, 0),
            py::arg("angular_velocity") = py::make_tuple(0, 0, 0), py::arg("friction") = 0.5,
            py::arg("restitution") = 0.3, py::arg("stiffness") = 0.0, py::arg("damping_ratio") = 0.3,
            py::arg("fast") = false,
@@ -282,20 +286,23 @@ void add_world(py::module_& m) {
           },
           "(bodies, 3), rad/s.")
       .def(
-          "pose", [](const WorldObject& o, BodyId body) { return o.world.pose(checked(o.world, body)); },
+          "pose",
+          [](const WorldObject& o, BodyId body) { return o.world.pose(checked(o.world, body)); },
           py::arg("body"))
       .def_property_readonly(
           "contacts", [](const WorldObject& o) { return contacts_of(o.world); },
           "Touching pairs of the last step.")
-      .def_property_readonly("report", [](const WorldObject& o) { return describe(o.world.report()); })
+      .def_property_readonly("report",
+                             [](const WorldObject& o) { return describe(o.world.report()); })
       .def_property_readonly("time", [](const WorldObject& o) { return o.world.time(); })
-      .def_property_readonly("thinnest_wall",
-                             [](const WorldObject& o) { return o.world.thinnest_wall(); },
-                             "Metres: no body ends behind a wall that is at least as thick.")
+      .def_property_readonly(
+          "thinnest_wall", [](const WorldObject& o) { return o.world.thinnest_wall(); },
+          "Metres: no body ends behind a wall that is at least as thick.")
       .def_property_readonly("hash", [](const WorldObject& o) { return o.world.hash(); })
       .def("__len__", [](const WorldObject& o) { return o.world.body_count(); })
       .def("__repr__", [](const WorldObject& o) {
-        return fmt::format("<isotact.World: {} bodies, {:.6g} s>", o.world.body_count(), o.world.time());
+        return fmt::format("<isotact.World: {} bodies, {:.6g} s>", o.world.body_count(),
+                           o.world.time());
       });
   add_stepping(c);
   c.def(
