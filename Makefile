@@ -54,7 +54,7 @@ tsan: deps
 	@ctest --preset tsan -j2
 
 bench:
-	@scripts/deps core bench
+	@scripts/deps core bench python
 	@cmake --preset release -DISOTACT_BUILD_BENCH=ON $(QUIET)
 	@cmake --build --preset release
 	@ISOTACT_DATA="$(DATA)" build/release/bin/isotact bench

@@ -137,6 +137,23 @@ Source choose_source(const Shape& shape, const std::string& accuracy) {
   return word != 1 && has_triangles(shape) ? Source::kTriangles : Source::kField;
 }
 
+// The field of a mesh that was built already, if its bounds are those of the triangles' distance:
+// not of a shell, and not grown. A search that knows a bound and the side takes a fraction.
+const BrickField* find_guide(const Shape& shape) {
+  const auto& field = shape.parts().field;
+  if (!field) return nullptr;
+  const BrickFieldHeader& h = field->header();
+  return h.shell_offset == 0 && h.sparse_from > 0 ? &*field : nullptr;
+}
+
+FieldSample sample_triangles(const ExactField& exact, const BrickField* guide, const Vec3& point) {
+  if (guide == nullptr) return exact.sample(point);
+  const Interval bounds = guide->distance_bounds(point);
+  ExactField::Known known{.most_distance = std::max(-bounds.lower, bounds.upper)};
+  if (bounds.lower > 0 || bounds.upper < 0) known.inside = bounds.upper < 0;
+  return exact.sample(point, known);
+}
+
 py::object signed_distance(const ShapeObject& s, const py::object& given, bool want_gradient,
                            const std::string& accuracy, int thread_count) {
   const Source source = choose_source(s.shape, accuracy);
@@ -153,26 +170,23 @@ py::object signed_distance(const ShapeObject& s, const py::object& given, bool w
   const std::span<const Vec3> from = points.as_double();
   double* const values = distances.mutable_data();
   auto* const slopes = reinterpret_cast<Vec3*>(gradients.mutable_data());
-  const auto evaluate = [&](const auto& field, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!want_gradient) {
-        values[i] = field.value(from[i]);
-        continue;
-      }
-      const FieldSample sample = field.sample(from[i]);
-      values[i] = sample.distance;
-      slopes[i] = sample.gradient;
-    }
+  const BrickField* const guide = find_guide(s.shape);
+  const auto evaluate = [&](std::size_t i) {
+    if (source != Source::kTriangles && !want_gradient)
+      return FieldSample{s.shape.any_field().value(from[i]), {}};
+    return source == Source::kTriangles ? sample_triangles(exact_field(s), guide, from[i])
+                                        : s.shape.any_field().sample(from[i]);
   };
   for (std::size_t first = 0; first < from.size(); first += kPiece) {
     {
       const py::gil_scoped_release unlocked;
       const std::size_t count = std::min(kPiece, from.size() - first);
       parallel_for(count, 256, threads, [&](std::size_t begin, std::size_t end) {
-        if (source == Source::kTriangles)
-          evaluate(exact_field(s), first + begin, first + end);
-        else
-          evaluate(s.shape.any_field(), first + begin, first + end);
+        for (std::size_t i = first + begin; i < first + end; ++i) {
+          const FieldSample sample = evaluate(i);
+          values[i] = sample.distance;
+          if (want_gradient) slopes[i] = sample.gradient;
+        }
       });
     }
     handle_signals();
