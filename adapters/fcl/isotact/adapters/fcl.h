@@ -178,7 +178,7 @@ inline double distance(const CollisionObject* o1, const CollisionObject* o2,
 }
 
 struct ContinuousCollisionRequest {
-  double toc_err = 1e-4;  // Of the time of contact, which may be early by this.
+  double toc_err = 1e-4;  // The time of contact may be early by this.
 };
 
 struct ContinuousCollisionResult {
