@@ -153,7 +153,8 @@ std::vector<std::uint32_t> to_indices(const py::handle& object, const char* name
   return indices;
 }
 
-Pose pose_of_matrix(const double* m, const std::string& name) {
+Pose pose_of_matrix(const double* rows, const std::string& name) {
+  const double* const m = rows;
   constexpr double kRounding = 1e-6;
   const Mat3 rotation{{Vec3{m[0], m[1], m[2]}, Vec3{m[4], m[5], m[6]}, Vec3{m[8], m[9], m[10]}}};
   const Mat3 square = transpose(rotation) * rotation;

@@ -165,6 +165,7 @@ void add_base(py::module_& m) {
       "isotact.Error", "What the library cannot do, with the reason and what would help.", nullptr,
       nullptr);
   m.attr("Error") = py::reinterpret_borrow<py::object>(error);
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11's interface
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

@@ -50,9 +50,8 @@ BodyId add_body(WorldObject& object, const py::object& shape, const std::string&
                 .friction = friction,
                 .restitution = restitution};
   s.fast = fast;
-  const py::object given_mass = mass;
-  const double wanted = given_mass.is_none() ? 0 : given_mass.cast<double>();
-  if (!given_mass.is_none() && !(wanted > 0 && std::isfinite(wanted)))
+  const double wanted = mass.is_none() ? 0 : mass.cast<double>();
+  if (!mass.is_none() && !(wanted > 0 && std::isfinite(wanted)))
     throw py::value_error(fmt::format("mass: expected a positive number of kg, found {}", wanted));
   const py::gil_scoped_release unlocked;
   if (s.kind == BodyKind::kDynamic) {
