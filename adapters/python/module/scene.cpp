@@ -10,6 +10,7 @@
 #include "isotact/scene/run/run.h"
 
 #include "arrays.h"
+#include "exclusive.h"
 #include "long_work.h"
 #include "module.h"
 #include "run_pages.h"
@@ -35,28 +36,25 @@ Scene read(const py::object& object, const std::string& folder) {
 }
 
 // A run that a Python object keeps.
-struct Run {
-  explicit Run(const Scene& scene, int threads)
-      : inner(scene, {.threads = {threads}, .keep_paths = true}) {}
-  SceneRun inner;
-};
+using Run = Exclusive<SceneRun>;
 
-RunPackSource parts_of(const Run& run) {
-  return {.scene = run.inner.scene(), .world = run.inner.world(), .replay = run.inner.replay()};
+RunPackSource parts_of(const SceneRun& run) {
+  return {.scene = run.scene(), .world = run.world(), .replay = run.replay()};
 }
 
-void go(Run& run, std::uint64_t steps, const py::object& progress) {
+void go(const Run& run, std::uint64_t steps, const py::object& progress) {
+  const auto use = run.use();
   run_long(progress, [&](const Monitor& monitor) {
     std::uint64_t done = 0;
-    run.inner.go(steps, [&](const StepReport&) {
+    use->go(steps, [&](const StepReport&) {
       monitor.report({"simulating", ++done, steps});
       return !monitor.cancel->is_cancelled();
     });
     monitor.check();
   });
-  if (const auto trouble = run.inner.trouble())
+  if (const auto trouble = use->trouble())
     throw Error(fmt::format("the run is in trouble at {:.6g} s: {}: {}", trouble->time,
-                            run.inner.body_name(trouble->body), trouble->message));
+                            use->body_name(trouble->body), trouble->message));
 }
 
 std::unique_ptr<Run> make_run(const py::object& object, const py::object& steps,
@@ -64,8 +62,11 @@ std::unique_ptr<Run> make_run(const py::object& object, const py::object& steps,
   const Scene scene = read(object, folder);
   to_threads(threads);
   std::unique_ptr<Run> run;
-  run_long(py::bool_(false), [&](const Monitor&) { run = std::make_unique<Run>(scene, threads); });
-  warn(run->inner.warnings());
+  run_long(py::bool_(false), [&](const Monitor&) {
+    run = std::make_unique<Run>("the run", scene,
+                                RunSettings{.threads = {threads}, .keep_paths = true});
+  });
+  warn(run->use()->warnings());
   go(*run, steps.is_none() ? step_count(scene) : steps.cast<std::uint64_t>(), progress);
   return run;
 }
@@ -132,62 +133,101 @@ void add_scene(py::module_& m) {
            "Goes on for that many steps. Raises Error if the run gets into trouble.")
       .def(
           "save",
-          [](const Run& run, const std::string& path) { save_recording(path, parts_of(run)); },
+          [](const Run& run, const std::string& path) {
+            const auto use = run.use();
+            save_recording(path, parts_of(*use));
+          },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
           "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.")
       .def(
-          "page", [](const Run& run) { return run_page(parts_of(run)); },
+          "page",
+          [](const Run& run) {
+            const auto use = run.use();
+            return run_page(parts_of(*use));
+          },
           py::call_guard<py::gil_scoped_release>(), "The page that plays the run, as text.")
       .def_property_readonly("bodies",
                              [](const Run& run) {
+                               const auto use = run.use();
                                std::vector<std::string> names;
-                               for (const ReplayBody& b : run.inner.replay().bodies)
+                               for (const ReplayBody& b : use->replay().bodies)
                                  names.push_back(b.name);
                                return names;
                              })
       .def_property_readonly("soft_bodies",
                              [](const Run& run) {
+                               const auto use = run.use();
                                std::vector<std::string> names;
-                               for (const ReplaySoftBody& b : run.inner.replay().soft_bodies)
+                               for (const ReplaySoftBody& b : use->replay().soft_bodies)
                                  names.push_back(b.name);
                                return names;
                              })
       .def_property_readonly(
-          "times", [](const Run& run) { return times_of(run.inner.replay()); },
+          "times",
+          [](const Run& run) {
+            const auto use = run.use();
+            return times_of(use->replay());
+          },
           "Seconds of the recorded frames.")
       .def_property_readonly(
-          "poses", [](const Run& run) { return poses_of(run.inner.replay()); },
+          "poses",
+          [](const Run& run) {
+            const auto use = run.use();
+            return poses_of(use->replay());
+          },
           "(frames, bodies, 4, 4)")
       .def(
           "soft_vertices",
-          [](const Run& run, std::size_t body) { return soft_vertices(run.inner.replay(), body); },
+          [](const Run& run, std::size_t body) {
+            const auto use = run.use();
+            return soft_vertices(use->replay(), body);
+          },
           py::arg("body"), "(frames, vertices, 3) of a soft body, metres.")
       .def_property_readonly(
-          "log", [](const Run& run) { return log_of(run.inner.replay()); },
+          "log",
+          [](const Run& run) {
+            const auto use = run.use();
+            return log_of(use->replay());
+          },
           "A dictionary of arrays with one number per step.")
-      .def_property_readonly("report", [](const Run& run) { return describe(run.inner.report()); })
+      .def_property_readonly("report",
+                             [](const Run& run) {
+                               const auto use = run.use();
+                               return describe(use->report());
+                             })
       .def_property_readonly(
-          "deepest", [](const Run& run) { return run.inner.deepest(); },
+          "deepest",
+          [](const Run& run) {
+            const auto use = run.use();
+            return use->deepest();
+          },
           "Metres: the greatest depth of the whole run.")
-      .def_property_readonly("hash", [](const Run& run) { return run.inner.hash(); })
+      .def_property_readonly("hash",
+                             [](const Run& run) {
+                               const auto use = run.use();
+                               return use->hash();
+                             })
       .def(
           "snapshot",
           [](const Run& run) {
-            const std::vector<std::byte> bytes = run.inner.save();
+            const auto use = run.use();
+            const std::vector<std::byte> bytes = use->save();
             return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
           },
           "The whole state; restore continues from it with the same bytes.")
       .def(
           "restore",
-          [](Run& run, const py::bytes& snapshot) {
+          [](const Run& run, const py::bytes& snapshot) {
+            const auto use = run.use();
             const std::string_view bytes = snapshot;
-            run.inner.restore(std::as_bytes(std::span(bytes.data(), bytes.size())));
+            use->restore(std::as_bytes(std::span(bytes.data(), bytes.size())));
           },
           py::arg("snapshot"))
       .def("__repr__", [](const Run& run) {
+        const auto use = run.use();
         return fmt::format("<isotact.Run: {} bodies, {} frames, {:.6g} s>",
-                           run.inner.replay().bodies.size() + run.inner.replay().soft_bodies.size(),
-                           run.inner.replay().frames.size(), run.inner.world().time());
+                           use->replay().bodies.size() + use->replay().soft_bodies.size(),
+                           use->replay().frames.size(), use->world().time());
       });
   m.def("run", &make_run, py::arg("scene"), py::kw_only(), py::arg("steps") = py::none(),
         py::arg("folder") = ".", py::arg("threads") = 0, py::arg("progress") = py::none(),

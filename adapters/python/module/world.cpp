@@ -8,6 +8,7 @@
 #include "isotact/base/error.h"
 
 #include "arrays.h"
+#include "exclusive.h"
 #include "long_work.h"
 #include "module.h"
 #include "run_pages.h"
@@ -17,6 +18,8 @@
 
 namespace isotact::python {
 namespace {
+
+using SharedWorld = Exclusive<WorldObject>;
 
 WorldSettings settings_of(double step, const py::object& gravity, double sleep_speed,
                           const std::string& solve, const std::string& impacts, int threads) {
@@ -35,7 +38,7 @@ BodyId checked(const World& world, BodyId body) {
   return body;
 }
 
-BodyId add_body(WorldObject& object, const py::object& shape, const std::string& name,
+BodyId add_body(const SharedWorld& object, const py::object& shape, const std::string& name,
                 const std::string& kind, const py::object& pose, double density,
                 const py::object& mass, const py::object& velocity,
                 const py::object& angular_velocity, double friction, double restitution,
@@ -59,13 +62,14 @@ BodyId add_body(WorldObject& object, const py::object& shape, const std::string&
     const MassProperties& solid = s.shape->mass();
     s.mass = make_body_mass(solid, wanted > 0 ? wanted / solid.volume : density);
   }
-  return object.add_body(s);
+  return object.use()->add_body(s);
 }
 
-std::size_t add_joint(WorldObject& object, const std::string& kind, BodyId a, BodyId b,
+std::size_t add_joint(const SharedWorld& object, const std::string& kind, BodyId a, BodyId b,
                       const py::object& place, const py::object& axis, const py::object& limits,
                       const py::object& motor, double friction, bool may_touch) {
-  World& world = object.world;
+  const auto use = object.use();
+  World& world = use->world;
   checked(world, a);
   checked(world, b);
   JointSettings j{.a = a, .b = b};
@@ -90,10 +94,11 @@ std::size_t add_joint(WorldObject& object, const std::string& kind, BodyId a, Bo
 }
 
 // Ends with an Error if the run is in trouble: figures that nobody should use are not returned.
-py::dict step(WorldObject& object, std::uint64_t count, const py::object& progress) {
-  const World& world = object.world;
+py::dict step(const SharedWorld& object, std::uint64_t count, const py::object& progress) {
+  const auto use = object.use();
+  const World& world = use->world;
   const auto perform = [&](std::uint64_t steps) {
-    for (std::uint64_t i = 0; i < steps && !world.trouble(); ++i) object.step();
+    for (std::uint64_t i = 0; i < steps && !world.trouble(); ++i) use->step();
   };
   constexpr std::uint64_t kAtOnce = 8;
   if (count <= kAtOnce && progress.is_none()) {
@@ -149,69 +154,84 @@ py::list contacts_of(const World& world) {
   return all;
 }
 
-void add_stepping(py::class_<WorldObject>& c) {
+void add_stepping(py::class_<SharedWorld>& c) {
   c.def("step", &step, py::arg("count") = std::uint64_t{1}, py::kw_only(),
         py::arg("progress") = py::none(),
         "Performs steps, and returns a report of the last one as a dictionary. Raises Error if the "
         "run gets into trouble: a body that flies apart, or energy that nobody gave.")
       .def(
           "move_to",
-          [](WorldObject& o, BodyId body, const py::object& pose) {
-            o.world.move_to(checked(o.world, body), to_pose(pose, "pose"));
+          [](const SharedWorld& o, BodyId body, const py::object& pose) {
+            const auto use = o.use();
+            use->world.move_to(checked(use->world, body), to_pose(pose, "pose"));
           },
           py::arg("body"), py::arg("pose"), "Where a kinematic body shall be after the next step.")
       .def(
           "add_load",
-          [](WorldObject& o, BodyId body, const py::object& force, const py::object& torque) {
-            o.world.add_load(checked(o.world, body),
-                             {to_vec3(force, "force"), to_vec3(torque, "torque")});
+          [](const SharedWorld& o, BodyId body, const py::object& force, const py::object& torque) {
+            const auto use = o.use();
+            use->world.add_load(checked(use->world, body),
+                                {to_vec3(force, "force"), to_vec3(torque, "torque")});
           },
           py::arg("body"), py::arg("force") = py::make_tuple(0, 0, 0),
           py::arg("torque") = py::make_tuple(0, 0, 0),
           "A load on a body during the next step, about its centre of mass, in the world's frame.")
       .def(
           "set_pose",
-          [](WorldObject& o, BodyId body, const py::object& pose) {
-            isotact::set_pose(o.world.body(checked(o.world, body)), to_pose(pose, "pose"));
-            o.world.wake(body);
+          [](const SharedWorld& o, BodyId body, const py::object& pose) {
+            const auto use = o.use();
+            isotact::set_pose(use->world.body(checked(use->world, body)), to_pose(pose, "pose"));
+            use->world.wake(body);
           },
           py::arg("body"), py::arg("pose"))
       .def(
           "set_velocity",
-          [](WorldObject& o, BodyId body, const py::object& velocity, const py::object& angular) {
-            isotact::set_velocity(o.world.body(checked(o.world, body)),
+          [](const SharedWorld& o, BodyId body, const py::object& velocity,
+             const py::object& angular) {
+            const auto use = o.use();
+            isotact::set_velocity(use->world.body(checked(use->world, body)),
                                   to_vec3(velocity, "velocity"),
                                   to_vec3(angular, "angular_velocity"));
-            o.world.wake(body);
+            use->world.wake(body);
           },
           py::arg("body"), py::arg("velocity"),
           py::arg("angular_velocity") = py::make_tuple(0, 0, 0),
           "m/s of the centre of mass, rad/s, in the world's frame.")
       .def(
           "set_motor",
-          [](WorldObject& o, std::size_t joint, double velocity, double max_force) {
-            o.world.set_motor(joint, {velocity, max_force});
+          [](const SharedWorld& o, std::size_t joint, double velocity, double max_force) {
+            const auto use = o.use();
+            use->world.set_motor(joint, {velocity, max_force});
           },
           py::arg("joint"), py::arg("velocity"), py::arg("max_force"))
       .def(
           "joint_position",
-          [](const WorldObject& o, std::size_t joint) { return o.world.joint_position(joint); },
+          [](const SharedWorld& o, std::size_t joint) {
+            const auto use = o.use();
+            return use->world.joint_position(joint);
+          },
           py::arg("joint"), "Radians of a hinge, metres of a slider.")
       .def(
-          "ignore_pair", [](WorldObject& o, BodyId a, BodyId b) { o.world.ignore_pair(a, b); },
+          "ignore_pair",
+          [](const SharedWorld& o, BodyId a, BodyId b) {
+            const auto use = o.use();
+            use->world.ignore_pair(a, b);
+          },
           py::arg("a"), py::arg("b"), "These two bodies never touch.")
       .def(
           "save",
-          [](const WorldObject& o) {
-            const std::vector<std::byte> bytes = o.world.save();
+          [](const SharedWorld& o) {
+            const auto use = o.use();
+            const std::vector<std::byte> bytes = use->world.save();
             return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
           },
           "The whole state; restore continues from it with the same bytes.")
       .def(
           "restore",
-          [](WorldObject& o, const py::bytes& snapshot) {
+          [](const SharedWorld& o, const py::bytes& snapshot) {
+            const auto use = o.use();
             const std::string_view bytes = snapshot;
-            o.world.restore(std::as_bytes(std::span(bytes.data(), bytes.size())));
+            use->world.restore(std::as_bytes(std::span(bytes.data(), bytes.size())));
           },
           py::arg("snapshot"));
 }
@@ -237,9 +257,10 @@ py::dict describe(const StepReport& r) {
 }
 
 void add_world(py::module_& m) {
-  py::class_<WorldObject> c(
+  py::class_<SharedWorld> c(
       m, "World",
-      "Rigid bodies that move and push each other. For one thread at a time.\n\n"
+      "Rigid bodies that move and push each other. For one thread at a time: a second one gets an "
+      "Error.\n\n"
       "    world = World(step=1e-3)\n"
       "    world.add_body(Shape.plane(), kind='static')\n"
       "    bunny = world.add_body(shape, pose=Pose((0, 1, 0)))\n"
@@ -250,8 +271,9 @@ void add_world(py::module_& m) {
                     int threads) {
           if (!(frames_per_second >= 0 && frames_per_second <= 1e6))
             throw py::value_error("frames_per_second: expected 0 (no recording) to a million");
-          return std::make_unique<WorldObject>(
-              settings_of(step, gravity, sleep_speed, solve, impacts, threads), frames_per_second);
+          return std::make_unique<SharedWorld>(
+              "the world", settings_of(step, gravity, sleep_speed, solve, impacts, threads),
+              frames_per_second);
         }),
         py::kw_only(), py::arg("step") = 1e-3, py::arg("gravity") = py::make_tuple(0, -9.81, 0),
         py::arg("sleep_speed") = 0.0, py::arg("solve") = "implicit", py::arg("impacts") = "auto",
@@ -271,52 +293,88 @@ void add_world(py::module_& m) {
            "Returns the number of the joint. kind: 'ball', 'hinge', 'slider' or 'fixed'; place and "
            "axis in the world's frame; motor: (velocity, greatest force).")
       .def_property_readonly(
-          "poses", [](const WorldObject& o) { return poses_of(o.world); }, "(bodies, 4, 4)")
+          "poses",
+          [](const SharedWorld& o) {
+            const auto use = o.use();
+            return poses_of(use->world);
+          },
+          "(bodies, 4, 4)")
       .def_property_readonly(
           "velocities",
-          [](const WorldObject& o) {
-            return rows_of(o.world, [](const RigidBody& b) { return velocity(b); });
+          [](const SharedWorld& o) {
+            const auto use = o.use();
+            return rows_of(use->world, [](const RigidBody& b) { return velocity(b); });
           },
           "(bodies, 3): of the centres of mass, m/s.")
       .def_property_readonly(
           "angular_velocities",
-          [](const WorldObject& o) {
-            return rows_of(o.world, [](const RigidBody& b) { return angular_velocity(b); });
+          [](const SharedWorld& o) {
+            const auto use = o.use();
+            return rows_of(use->world, [](const RigidBody& b) { return angular_velocity(b); });
           },
           "(bodies, 3), rad/s.")
       .def(
           "pose",
-          [](const WorldObject& o, BodyId body) { return o.world.pose(checked(o.world, body)); },
+          [](const SharedWorld& o, BodyId body) {
+            const auto use = o.use();
+            return use->world.pose(checked(use->world, body));
+          },
           py::arg("body"))
       .def_property_readonly(
-          "contacts", [](const WorldObject& o) { return contacts_of(o.world); },
+          "contacts",
+          [](const SharedWorld& o) {
+            const auto use = o.use();
+            return contacts_of(use->world);
+          },
           "Touching pairs of the last step.")
       .def_property_readonly("report",
-                             [](const WorldObject& o) { return describe(o.world.report()); })
-      .def_property_readonly("time", [](const WorldObject& o) { return o.world.time(); })
+                             [](const SharedWorld& o) {
+                               const auto use = o.use();
+                               return describe(use->world.report());
+                             })
+      .def_property_readonly("time",
+                             [](const SharedWorld& o) {
+                               const auto use = o.use();
+                               return use->world.time();
+                             })
       .def_property_readonly(
-          "thinnest_wall", [](const WorldObject& o) { return o.world.thinnest_wall(); },
+          "thinnest_wall",
+          [](const SharedWorld& o) {
+            const auto use = o.use();
+            return use->world.thinnest_wall();
+          },
           "Metres: no body ends behind a wall that is at least as thick.")
-      .def_property_readonly("hash", [](const WorldObject& o) { return o.world.hash(); })
-      .def("__len__", [](const WorldObject& o) { return o.world.body_count(); })
-      .def("__repr__", [](const WorldObject& o) {
-        return fmt::format("<isotact.World: {} bodies, {:.6g} s>", o.world.body_count(),
-                           o.world.time());
+      .def_property_readonly("hash",
+                             [](const SharedWorld& o) {
+                               const auto use = o.use();
+                               return use->world.hash();
+                             })
+      .def("__len__",
+           [](const SharedWorld& o) {
+             const auto use = o.use();
+             return use->world.body_count();
+           })
+      .def("__repr__", [](const SharedWorld& o) {
+        const auto use = o.use();
+        return fmt::format("<isotact.World: {} bodies, {:.6g} s>", use->world.body_count(),
+                           use->world.time());
       });
   add_stepping(c);
   c.def(
        "page",
-       [](WorldObject& o) {
-         const Replay& replay = o.replay();
-         return run_page({.scene = o.scene(), .world = o.world, .replay = replay});
+       [](const SharedWorld& o) {
+         const auto use = o.use();
+         const Replay& replay = use->replay();
+         return run_page({.scene = use->scene(), .world = use->world, .replay = replay});
        },
        py::call_guard<py::gil_scoped_release>(),
        "The page that plays the recording, as text; isotact.show displays it.")
       .def(
           "save_recording",
-          [](WorldObject& o, const std::string& path) {
-            const Replay& replay = o.replay();
-            save_recording(path, {.scene = o.scene(), .world = o.world, .replay = replay});
+          [](const SharedWorld& o, const std::string& path) {
+            const auto use = o.use();
+            const Replay& replay = use->replay();
+            save_recording(path, {.scene = use->scene(), .world = use->world, .replay = replay});
           },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
           "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.");
