@@ -11,6 +11,8 @@
 
 namespace isotact::bench {
 
+#pragma GCC visibility push(default)  // a library of its own
+
 // While it lives, no loop over oneTBB's threads takes more than these, ours and the peer's alike.
 class ThreadLimit {
  public:
@@ -66,5 +68,7 @@ class VdbLevelSet {
 
 bool has_nanovdb();
 std::string describe_vdb();  // its version and how it was compiled
+
+#pragma GCC visibility pop
 
 }  // namespace isotact::bench
