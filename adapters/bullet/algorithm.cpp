@@ -240,16 +240,30 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   if (b_in_a) gather_points(b, in_a, request, m.points_1, m);
 }
 
-namespace {
-
-// GImpact's compound has the type of its meshes, but provides no triangles.
-PairKind refine(PairKind kind, const btCollisionShape& other) {
-  if (other.getShapeType() != GIMPACT_SHAPE_PROXYTYPE) return kind;
-  const auto type = static_cast<const btGImpactShapeInterface&>(other).getGImpactShapeType();
-  return type == CONST_GIMPACT_COMPOUND_SHAPE ? PairKind::kUnsupported : kind;
+PairKind kind_of(int shape_type) {
+  switch (shape_type) {
+    case FAST_CONCAVE_MESH_PROXYTYPE:
+      return PairKind::kOurs;
+    case STATIC_PLANE_PROXYTYPE:
+      return PairKind::kSolid;
+    case TRIANGLE_MESH_SHAPE_PROXYTYPE:
+    case SCALED_TRIANGLE_MESH_SHAPE_PROXYTYPE:
+    case TERRAIN_SHAPE_PROXYTYPE:
+    case GIMPACT_SHAPE_PROXYTYPE:
+    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE:
+      return PairKind::kMesh;
+    default:
+      return btBroadphaseProxy::isConvex(shape_type) ? PairKind::kSolid : PairKind::kUnsupported;
+  }
 }
 
-}  // namespace
+// GImpact's compound has the type of its meshes, but provides no triangles.
+PairKind kind_of(const btCollisionShape& shape) {
+  const PairKind kind = kind_of(shape.getShapeType());
+  if (shape.getShapeType() != GIMPACT_SHAPE_PROXYTYPE) return kind;
+  const auto type = static_cast<const btGImpactShapeInterface&>(shape).getGImpactShapeType();
+  return type == CONST_GIMPACT_COMPOUND_SHAPE ? PairKind::kUnsupported : kind;
+}
 
 PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_0,
@@ -259,7 +273,7 @@ PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
   state_->memory.points_0.set_coherent(true);
   state_->memory.points_1.set_coherent(true);
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
-  state_->kind = refine(kind, *other->getCollisionShape());
+  if (kind != PairKind::kOurs) state_->kind = kind_of(*other->getCollisionShape());
   if (state_->kind != PairKind::kUnsupported) return;
   report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",
                                   other->getCollisionShape()->getName(),

@@ -28,12 +28,9 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double t
                   const Vec3& change = {}) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  const btVector3 v =
-      (rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity()) +
-      to_bullet(gravity_of(body) * time_step + change);
-  const btVector3 w =
-      rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity();
+  const BodyVelocity velocity = velocity_of(body);
+  const btVector3 v = to_bullet(velocity.linear + gravity_of(body) * time_step + change);
+  const btVector3 w = to_bullet(velocity.angular);
   btTransform then;
   btTransformUtil::integrateTransform(body.getWorldTransform(), v, w,
                                       static_cast<btScalar>(seconds), then);

@@ -11,12 +11,6 @@
 namespace isotact::bullet_detail {
 namespace {
 
-ShellPlacement placement_of(const Ours& ours, const Placed& other) {
-  return {.field_from_shell = inverse(other.world_from_target) * ours.world_from_shape,
-          .shell_scale = ours.scale,
-          .field_scale = other.scale};
-}
-
 // The largest margin that the target was prepared for.
 double cap_reach(const Placed& other, double reach, double grown) {
   const double most = other.target->max_margin() * other.scale;
@@ -161,6 +155,12 @@ std::span<const ShellHit> drop_those_apart(const Ours& ours, const Placed& other
 double slack_of(const Ours& ours) { return 0.1 * ours.body().settings.contact_margin * ours.scale; }
 
 }  // namespace
+
+ShellPlacement placement_of(const Ours& ours, const Placed& other) {
+  return {.field_from_shell = inverse(other.world_from_target) * ours.world_from_shape,
+          .shell_scale = ours.scale,
+          .field_scale = other.scale};
+}
 
 Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool is_0) {
   return {.shape = &shape,

@@ -14,6 +14,7 @@
 #include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
+#include "triangles.h"
 
 namespace isotact::bullet_detail {
 
@@ -46,6 +47,8 @@ struct GatherScratch {
   std::vector<FeatureEdge> edges{};
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
+  Triangles triangles{};
+  ThicknessMemory thickness{};  // Of the pair's mesh.
 };
 
 // A target with its pose, scale and margin.
@@ -54,6 +57,8 @@ struct Placed {
   Pose world_from_target{};
   double scale = 1, margin = 0;
 };
+
+ShellPlacement placement_of(const Ours& ours, const Placed& other);
 
 // Motion of our body relative to the other, in the world frame.
 struct RelativeMotion {

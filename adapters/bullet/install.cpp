@@ -26,27 +26,6 @@ class CreatePair final : public btCollisionAlgorithmCreateFunc {
   bool ours_is_0_;
 };
 
-namespace {
-
-PairKind kind_of(int type) {
-  switch (type) {
-    case FAST_CONCAVE_MESH_PROXYTYPE:
-      return PairKind::kOurs;
-    case STATIC_PLANE_PROXYTYPE:
-      return PairKind::kSolid;
-    case TRIANGLE_MESH_SHAPE_PROXYTYPE:
-    case SCALED_TRIANGLE_MESH_SHAPE_PROXYTYPE:
-    case TERRAIN_SHAPE_PROXYTYPE:
-    case GIMPACT_SHAPE_PROXYTYPE:
-    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE:
-      return PairKind::kMesh;
-    default:
-      return btBroadphaseProxy::isConvex(type) ? PairKind::kSolid : PairKind::kUnsupported;
-  }
-}
-
-}  // namespace
-
 struct CreateFunctions {
   CreatePair of[4][2] = {
       {{PairKind::kSolid, false}, {PairKind::kSolid, true}},

@@ -9,6 +9,8 @@
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
 #include <BulletCollision/NarrowPhaseCollision/btPersistentManifold.h>
 #include <BulletDynamics/Dynamics/btRigidBody.h>
+#include <BulletDynamics/Featherstone/btMultiBody.h>
+#include <BulletDynamics/Featherstone/btMultiBodyLinkCollider.h>
 
 #include "isotact/adapters/bullet/convert.h"
 
@@ -82,23 +84,44 @@ void limit_recovery(btManifoldPoint& point, const WriteSettings& settings) {
 }  // namespace
 
 Vec3 gravity_of(const btCollisionObject& body) {
+  if (const auto* link = btMultiBodyLinkCollider::upcast(&body)) {
+    // Worlds give multibodies their weight as a force, before each step.
+    const btMultiBody& multi = *link->m_multiBody;
+    if (link->m_link < 0 && multi.hasFixedBase()) return {};
+    const btScalar mass = link->m_link < 0 ? multi.getBaseMass() : multi.getLinkMass(link->m_link);
+    if (!(mass > 0)) return {};
+    return from_bullet(link->m_link < 0 ? multi.getBaseForce() : multi.getLinkForce(link->m_link)) /
+           static_cast<double>(mass);
+  }
   const btRigidBody* rigid = btRigidBody::upcast(&body);
   return rigid != nullptr && rigid->getInvMass() > 0 ? from_bullet(rigid->getGravity()) : Vec3{};
 }
 
-Vec3 turn_rate(const btCollisionObject& body) {
+BodyVelocity velocity_of(const btCollisionObject& body) {
   if (body.isStaticObject()) return {};
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  return from_bullet(rigid != nullptr ? rigid->getAngularVelocity()
-                                      : body.getInterpolationAngularVelocity());
+  if (const btRigidBody* rigid = btRigidBody::upcast(&body))
+    return {from_bullet(rigid->getLinearVelocity()), from_bullet(rigid->getAngularVelocity())};
+  const auto* link = btMultiBodyLinkCollider::upcast(&body);
+  if (link == nullptr)
+    return {from_bullet(body.getInterpolationLinearVelocity()),
+            from_bullet(body.getInterpolationAngularVelocity())};
+  const btMultiBody& multi = *link->m_multiBody;
+  if (link->m_link < 0) return {from_bullet(multi.getBaseVel()), from_bullet(multi.getBaseOmega())};
+  // Bullet computes those of all links, each in its own frame.
+  thread_local std::vector<btVector3> turn, linear;
+  const auto count = static_cast<std::size_t>(multi.getNumLinks()) + 1;
+  turn.resize(count), linear.resize(count);
+  multi.compTreeLinkVelocities(turn.data(), linear.data());
+  const auto at = static_cast<std::size_t>(link->m_link) + 1;
+  return {from_bullet(multi.localDirToWorld(link->m_link, linear[at])),
+          from_bullet(multi.localDirToWorld(link->m_link, turn[at]))};
 }
 
+Vec3 turn_rate(const btCollisionObject& body) { return velocity_of(body).angular; }
+
 Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
-  if (body.isStaticObject()) return {};
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  const Vec3 linear = from_bullet(rigid != nullptr ? rigid->getLinearVelocity()
-                                                   : body.getInterpolationLinearVelocity());
-  return linear + cross(turn_rate(body), place - from_bullet(body.getWorldTransform().getOrigin()));
+  const BodyVelocity v = velocity_of(body);
+  return v.linear + cross(v.angular, place - from_bullet(body.getWorldTransform().getOrigin()));
 }
 
 Manifolds::~Manifolds() {
