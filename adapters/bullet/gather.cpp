@@ -221,6 +221,21 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   });
 }
 
+bool clip_to_ball(FeatureEdge& edge, const Sphere& ball) {
+  const Vec3 along = edge.b - edge.a, from = edge.a - ball.center;
+  const double a = length_sq(along), b = dot(from, along);
+  const double c = length_sq(from) - ball.radius * ball.radius;
+  if (!(a > 0)) return c <= 0;
+  const double under_root = b * b - a * c;
+  if (!(under_root >= 0)) return false;
+  const double root = std::sqrt(under_root);
+  const double first = std::max(0.0, (-b - root) / a), last = std::min(1.0, (-b + root) / a);
+  if (!(first <= last)) return false;
+  if (last < 1) edge.b = edge.a + along * last;
+  if (first > 0) edge.a = edge.a + along * first;
+  return true;
+}
+
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request,
                   GatherScratch& memory) {
@@ -228,12 +243,17 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
-  memory.edges.clear();
-  for (const FeatureEdge& e : edges) {
-    const Vec3 a = transform_point(shape_from_edges, e.a) / s;
-    const Vec3 b = transform_point(shape_from_edges, e.b) / s;
-    if (!is_finite(a) || !is_finite(b)) return;  // A body without a valid pose.
-    memory.edges.push_back({a, b});
+  memory.edges.clear(), memory.edge_number.clear();
+  // Nothing of ours lies outside of the ball.
+  const Sphere ball{body.ball.center,
+                    body.ball.radius + (request.furthest() + ours.margin + radius) / s + body.cell};
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    FeatureEdge edge{transform_point(shape_from_edges, edges[i].a) / s,
+                     transform_point(shape_from_edges, edges[i].b) / s};
+    if (!is_finite(edge.a) || !is_finite(edge.b)) return;  // A body without a valid pose.
+    if (!clip_to_ball(edge, ball)) continue;
+    memory.edges.push_back(edge);
+    memory.edge_number.push_back(static_cast<std::uint32_t>(i));
   }
   const FeatureRequest query{.margin = (request.furthest() + ours.margin) / s,
                              .radius = radius / s};
@@ -247,7 +267,7 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
     const Vec3 place = transform_point(ours.world_from_shape, hit.point * s);
     const double distance = hit.distance * s - ours.margin;
     const Vec3 on_other = place - out * radius, on_ours = on_other - out * distance;
-    memory.candidates.push_back({.key = make_key(Finder::kEdges, hit.edge),
+    memory.candidates.push_back({.key = make_key(Finder::kEdges, memory.edge_number[hit.edge]),
                                  .slot = is_cut(ours) ? kSlotOfEdges : 0,
                                  .on_0 = ours.is_0 ? on_ours : on_other,
                                  .on_1 = ours.is_0 ? on_other : on_ours,

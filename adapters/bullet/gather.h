@@ -44,7 +44,8 @@ struct GatherScratch {
   ShellScratch points_0{}, points_1{};
   std::vector<ShellHit> near_hits{}, triangle_hits{}, kept_hits{};
   std::vector<std::uint32_t> hit_triangle{}, kept_triangle{}, order{};
-  std::vector<FeatureEdge> edges{};
+  std::vector<FeatureEdge> edges{};  // near ours, and their numbers
+  std::vector<std::uint32_t> edge_number{};
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
   Triangles triangles{};
@@ -106,6 +107,8 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request,
                   GatherScratch& memory);
+// Shortens an edge to its part inside a ball; returns false if there is none.
+bool clip_to_ball(FeatureEdge& edge, const Sphere& ball);
 // Tests a mesh or height field of Bullet's. The time of a call is proportional to the triangles in
 // our box.
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh, const btTransform& world_from_mesh,

@@ -34,7 +34,10 @@ class Collector final : public btTriangleCallback {
       std::swap(t.corner[1], t.corner[2]);
       t.normal = -t.normal;
     }
-    if (length_sq(t.normal) > 0.5) triangles_.push_back(t);
+    if (!(length_sq(t.normal) > 0.5)) return;
+    t.ball.center = (t.corner[0] + t.corner[1] + t.corner[2]) / 3.0;
+    for (const Vec3& c : t.corner) t.ball.radius = std::max(t.ball.radius, length(c - t.ball.center));
+    triangles_.push_back(t);
   }
 
  private:
@@ -82,7 +85,7 @@ constexpr double kFlat = 0.02;  // Sine of the angle below which an edge is not 
 
 double ThicknessMemory::find(const btConcaveShape& mesh, const FlatTriangle& triangle,
                              double most) {
-  const Vec3 center = (triangle.corner[0] + triangle.corner[1] + triangle.corner[2]) / 3.0;
+  const Vec3& center = triangle.ball.center;
   const std::uint64_t key = (std::uint64_t{static_cast<std::uint32_t>(triangle.part)} << 32U) |
                             static_cast<std::uint32_t>(triangle.index);
   Entry& entry = entries_[key];

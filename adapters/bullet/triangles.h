@@ -8,6 +8,7 @@
 
 #include <BulletCollision/CollisionShapes/btConcaveShape.h>
 
+#include "isotact/base/aabb.h"
 #include "isotact/base/vec.h"
 #include "isotact/queries/points/feature_query.h"
 
@@ -17,6 +18,7 @@ namespace isotact::bullet_detail {
 struct FlatTriangle {
   Vec3 corner[3]{};
   Vec3 normal{};
+  Sphere ball{};         // Contains the corners.
   double thickness = 0;  // Metres: solid so far behind its face.
   int part = 0, index = 0;
 };

@@ -10,7 +10,9 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/guarded_world.h"
+#include "isotact/base/trig.h"
 
+#include "impulse.h"
 #include "pair_test.h"
 
 namespace isotact {
@@ -37,6 +39,7 @@ struct Follower {
 
 struct FollowedPair {
   std::size_t a = 0, b = 0;
+  Stop stop{};
 };
 
 // The box of a shape along a path.
@@ -84,12 +87,13 @@ struct MotionGuard::State {
   void follow(btCollisionWorld& world);
   void follow_multibody(btMultiBody& body, int group);
   void find_pairs(btCollisionWorld& world);
-  double find_free_time_of(const FollowedPair& pair);
-  double free_time(const Follower& a, const btCollisionShape& shape_a, const Pose& a_from_shape,
+  Stop find_stop_of(const FollowedPair& pair);
+  Stop first_stop(const Follower& a, const btCollisionShape& shape_a, const Pose& a_from_shape,
                    const Follower& b, const btCollisionShape& shape_b, const Pose& b_from_shape);
   void resolve();
   void stop(Group& group, double time, std::deque<std::size_t>& queue, std::vector<char>& queued);
-  void move_back();
+  void move_back(double time_step);
+  void push_apart();
   double until(const Follower& f) const {
     return f.group >= 0 ? groups[static_cast<std::size_t>(f.group)].until : 1;
   }
@@ -184,34 +188,35 @@ void MotionGuard::State::find_pairs(btCollisionWorld& world) {
 }
 
 // Children of compounds one by one.
-double MotionGuard::State::free_time(const Follower& a, const btCollisionShape& shape_a,
-                                     const Pose& a_from_shape, const Follower& b,
-                                     const btCollisionShape& shape_b, const Pose& b_from_shape) {
+Stop MotionGuard::State::first_stop(const Follower& a, const btCollisionShape& shape_a,
+                                    const Pose& a_from_shape, const Follower& b,
+                                    const btCollisionShape& shape_b, const Pose& b_from_shape) {
   const auto children = [&](const btCollisionShape& shape, const Pose& from, const auto& visit) {
     const auto& compound = static_cast<const btCompoundShape&>(shape);
-    double least = 1;
-    for (int i = 0; i < compound.getNumChildShapes(); ++i)
-      least = std::min(least, visit(*compound.getChildShape(i),
-                                    from * from_bullet(compound.getChildTransform(i))));
-    return least;
+    Stop first;
+    for (int i = 0; i < compound.getNumChildShapes(); ++i) {
+      const Stop stop = visit(*compound.getChildShape(i),
+                              from * from_bullet(compound.getChildTransform(i)));
+      if (stop.time < first.time) first = stop;
+    }
+    return first;
   };
   if (shape_a.isCompound())
     return children(shape_a, a_from_shape, [&](const btCollisionShape& s, const Pose& p) {
-      return free_time(a, s, p, b, shape_b, b_from_shape);
+      return first_stop(a, s, p, b, shape_b, b_from_shape);
     });
   if (shape_b.isCompound())
     return children(shape_b, b_from_shape, [&](const btCollisionShape& s, const Pose& p) {
-      return free_time(a, shape_a, a_from_shape, b, s, p);
+      return first_stop(a, shape_a, a_from_shape, b, s, p);
     });
-  if (!is_guarded(shape_a, shape_b)) return 1;
-  const MovingShape first{&shape_a, a_from_shape, &a.path, until(a)};
-  const MovingShape second{&shape_b, b_from_shape, &b.path, until(b)};
-  return find_free_time(first, second, scratch);
+  if (!is_guarded(shape_a, shape_b)) return {};
+  return find_stop({&shape_a, a_from_shape, &a.path, until(a)},
+                   {&shape_b, b_from_shape, &b.path, until(b)}, scratch);
 }
 
-double MotionGuard::State::find_free_time_of(const FollowedPair& pair) {
+Stop MotionGuard::State::find_stop_of(const FollowedPair& pair) {
   const Follower &a = followers[pair.a], &b = followers[pair.b];
-  return free_time(a, *a.object->getCollisionShape(), {}, b, *b.object->getCollisionShape(), {});
+  return first_stop(a, *a.object->getCollisionShape(), {}, b, *b.object->getCollisionShape(), {});
 }
 
 void MotionGuard::State::stop(Group& group, double time, std::deque<std::size_t>& queue,
@@ -234,15 +239,16 @@ void MotionGuard::State::resolve() {
     const std::size_t i = queue.front();
     queue.pop_front();
     queued[i] = 0;
-    const double time = find_free_time_of(pairs[i]);
-    if (time >= 1) continue;
+    const Stop found = find_stop_of(pairs[i]);
+    if (found.time >= 1) continue;
+    pairs[i].stop = found;
     for (const std::size_t k : {pairs[i].a, pairs[i].b})
       if (const Follower& f = followers[k]; f.group >= 0 && f.path.moves())
-        stop(groups[static_cast<std::size_t>(f.group)], time, queue, queued);
+        stop(groups[static_cast<std::size_t>(f.group)], found.time, queue, queued);
   }
 }
 
-void MotionGuard::State::move_back() {
+void MotionGuard::State::move_back(double time_step) {
   report.held = 0;
   for (const Group& group : groups) {
     if (group.until >= 1) continue;
@@ -252,6 +258,13 @@ void MotionGuard::State::move_back() {
       configure(*group.multi,
                 between(*group.multi, from, configuration_of(*group.multi), group.until));
     } else {
+      // Bullet turns no body by more in a step: its faster points are not where they should be, and
+      // the solver would find them parting.
+      constexpr double kMostTurn = kPi / 4;
+      const double turn = length(from_bullet(group.rigid->getAngularVelocity())) * time_step;
+      if (turn > kMostTurn)
+        group.rigid->setAngularVelocity(group.rigid->getAngularVelocity() *
+                                        static_cast<btScalar>(kMostTurn / turn));
       const btTransform& start = poses.at(group.rigid);
       if (group.until == 0) {
         group.rigid->proceedToTransform(start);
@@ -262,6 +275,19 @@ void MotionGuard::State::move_back() {
     }
   }
   report.held_in_all += report.held;
+}
+
+// A stopped pair has no contact yet where it stopped, or one that the solver did not choose: its
+// parts would run into each other again in each step. They get the impulse of that one place.
+void MotionGuard::State::push_apart() {
+  for (const FollowedPair& pair : pairs) {
+    if (pair.stop.time >= 1) continue;
+    const Follower &a = followers[pair.a], &b = followers[pair.b];
+    // Others may have stopped them before.
+    const double first = std::min(until(a), until(b));
+    if (first > 0 && pair.stop.time > first) continue;
+    push_apart_at(*a.object, *b.object, pair.stop.place, pair.stop.normal);
+  }
 }
 
 MotionGuard::MotionGuard() : state_(std::make_unique<State>()) {}
@@ -285,13 +311,14 @@ void MotionGuard::remember(const btCollisionWorld& world) {
   }
 }
 
-void MotionGuard::hold(btCollisionWorld& world) {
+void MotionGuard::hold(btCollisionWorld& world, double time_step) {
   State& s = *state_;
   s.scratch.tests = 0;
   s.follow(world);
   s.find_pairs(world);
   s.resolve();
-  s.move_back();
+  s.move_back(time_step);
+  s.push_apart();
   s.report.tests = s.scratch.tests;
   // Shapes may have gone: what is remembered about them is not kept for long.
   constexpr std::size_t kMostShapes = 1024;

@@ -19,7 +19,7 @@ constexpr int kBisections = 5;
 constexpr int kTestsWithoutClearance = 4;
 // Metres per metre of size: what rounding may change in a depth.
 constexpr double kRounding = 1e-6;
-constexpr std::uint32_t kClearanceSpheres = 64;
+constexpr std::uint32_t kClearanceSpheres = 16;
 
 const IsotactShape* as_ours(const btCollisionShape& shape) {
   return shape.getShapeType() == FAST_CONCAVE_MESH_PROXYTYPE
@@ -48,7 +48,8 @@ struct Moment {
 class PairTest {
  public:
   PairTest(const MovingShape& a, const MovingShape& b, GuardScratch& scratch)
-      : first_(as_ours(*a.shape) != nullptr ? a : b),
+      : a_(a),
+        first_(as_ours(*a.shape) != nullptr ? a : b),
         second_(as_ours(*a.shape) != nullptr ? b : a),
         scratch_(scratch),
         ours_(*as_ours(*first_.shape)),
@@ -57,10 +58,11 @@ class PairTest {
     prepare();
   }
 
-  double run() {
+  // The normal is from the second to the first.
+  Stop run() {
     const double motion = first_.fastest() + second_.fastest();
-    if (!can_test_ || !(motion > 0) || !std::isfinite(motion)) return 1;
-    if (motion <= apart_) return is_free(1) ? 1 : bisect(0, 1);
+    if (!can_test_ || !(motion > 0) || !std::isfinite(motion)) return {};
+    if (motion <= apart_) return is_free(1) ? Stop{} : bisect(0, 1);
     double time = 0;
     int until_clearance = 0;
     while (time < 1) {
@@ -74,8 +76,10 @@ class PairTest {
       if (clearance < apart_ && !is_free(next)) return bisect(time, next);
       time = next;
     }
-    return 1;
+    return {};
   }
+
+  bool is_turned() const { return as_ours(*a_.shape) == nullptr; }
 
  private:
   void prepare() {
@@ -134,20 +138,32 @@ class PairTest {
     return m;
   }
 
-  // Triangles that our body may meet on its path, in the mesh's frame.
+  // Triangles that our body may meet on its path, in the mesh's frame. Between two of the times
+  // nothing moves further than from the nearer one.
   void collect() {
-    const Sphere ball = start_.ours.world_ball();
-    const Vec3 center = transform_point(inverse(start_.world_from_other), ball.center);
-    const double reach = ball.radius + first_.fastest() + second_.fastest();
-    const btVector3 middle = to_bullet(center), half = to_bullet(Vec3{reach, reach, reach});
-    collect_triangles(static_cast<const btConcaveShape&>(other_), middle - half, middle + half,
-                      ours_.body().settings.meshes.thickness * ours_.scale(), ball.radius,
-                      scratch_.thickness[&other_], scratch_.triangles);
+    constexpr int kTimes = 8;
+    const double motion = first_.fastest() + second_.fastest();
+    const double reach = start_.ours.world_ball().radius + motion / (2 * kTimes);
+    const btVector3 half = to_bullet(Vec3{reach, reach, reach});
+    btVector3 lower(0, 0, 0), upper(0, 0, 0);
+    for (int i = 0; i <= kTimes; ++i) {
+      const double time = static_cast<double>(i) / kTimes;
+      const Ours ours = ours_at(ours_, first_.at(time), true);
+      const btVector3 at =
+          to_bullet(transform_point(inverse(second_.at(time)), ours.world_ball().center));
+      if (i == 0) lower = at - half, upper = at + half;
+      lower.setMin(at - half), upper.setMax(at + half);
+    }
+    collect_triangles(static_cast<const btConcaveShape&>(other_), lower, upper,
+                      ours_.body().settings.meshes.thickness * ours_.scale(),
+                      start_.ours.world_ball().radius, scratch_.thickness[&other_],
+                      scratch_.triangles);
     find_ridges(scratch_.triangles);
   }
 
   bool is_free(double time) {
     ++scratch_.tests;
+    worst_ = 0;
     const Moment now = moment(time);
     if (kind_ == PairKind::kMesh) return are_points_before_triangles(now) && are_edges_free(now);
     if (kind_ == PairKind::kSolid)
@@ -168,13 +184,20 @@ class PairTest {
     // They may have been there before.
     const ShellPlacement then = placement_of(ours_then, other_then);
     const double noise = kRounding * ours.world_ball().radius;
-    return std::none_of(result.hits.begin(), result.hits.end(), [&](const ShellHit& hit) {
+    for (const ShellHit& hit : result.hits) {
       const Vec3 normal =
           rotate(then.field_from_shell.rotation, to_double(ours.tree->normals()[hit.point]));
       const Vec3 place = isotact::place_of(*ours.tree, then, hit.point) / then.field_scale;
       const double before = other.target->sample(place, normal).distance * then.field_scale;
-      return static_cast<double>(hit.distance) < before - noise;
-    });
+      const double deeper = before - noise - static_cast<double>(hit.distance);
+      if (!(deeper > worst_)) continue;
+      const Vec3 out = direction_at(*ours.tree, *other.target, placement, hit.point);
+      const Vec3 sign = transform_vector(other.world_from_target, out) * (ours.is_0 ? 1.0 : -1.0);
+      note(deeper, transform_point(other.world_from_target,
+                                   isotact::place_of(*ours.tree, placement, hit.point)),
+           sign);
+    }
+    return !(worst_ > 0);
   }
 
   // Edges of the other in our field.
@@ -187,9 +210,13 @@ class PairTest {
     const double radius = kind_ == PairKind::kMesh ? 0 : solid_->radius, s = now.ours.scale;
     const Pose shape_from_edges = inverse(now.ours.world_from_shape) * now.world_from_other;
     scratch_.edges.clear();
-    for (const FeatureEdge& e : edges)
-      scratch_.edges.push_back({transform_point(shape_from_edges, e.a) / s,
-                                transform_point(shape_from_edges, e.b) / s});
+    const Sphere ball{body.ball.center, body.ball.radius + (now.ours.margin + radius) / s};
+    for (const FeatureEdge& e : edges) {
+      FeatureEdge edge{transform_point(shape_from_edges, e.a) / s,
+                       transform_point(shape_from_edges, e.b) / s};
+      if (clip_to_ball(edge, ball)) scratch_.edges.push_back(edge);
+    }
+    if (scratch_.edges.empty()) return true;
     const FeatureRequest query{.margin = (now.ours.margin - slack_) / s, .radius = radius / s};
     if (body.field)
       find_hits_edges_field(*body.field, scratch_.edges, query, scratch_.edge_hits);
@@ -198,13 +225,16 @@ class PairTest {
     const Pose start_from_now = inverse(start_.ours.world_from_shape) * start_.world_from_other *
                                 inverse(shape_from_edges);
     const double noise = kRounding * now.ours.world_ball().radius;
-    return std::none_of(
-        scratch_.edge_hits.begin(), scratch_.edge_hits.end(), [&](const FeatureHit& hit) {
-          if (length_sq(hit.direction) < 0.5) return false;
-          const Vec3 place = transform_point(start_from_now, hit.point * s) / s;
-          const double before = body.target->sample(place, {}).distance * s - radius;
-          return hit.distance * s < before - noise;
-        });
+    for (const FeatureHit& hit : scratch_.edge_hits) {
+      if (length_sq(hit.direction) < 0.5) continue;
+      const Vec3 place = transform_point(start_from_now, hit.point * s) / s;
+      const double before = body.target->sample(place, {}).distance * s - radius;
+      const double deeper = before - noise - hit.distance * s;
+      if (deeper > worst_)
+        note(deeper, transform_point(now.ours.world_from_shape, hit.point * s),
+             -transform_vector(now.ours.world_from_shape, hit.direction));
+    }
+    return !(worst_ > 0);
   }
 
   // Points behind a face that were before it, or less deep.
@@ -220,6 +250,8 @@ class PairTest {
     const double radius = ours_.body().ball.radius * now.ours.scale + now.ours.margin;
     const double noise = kRounding * radius;
     for (const FlatTriangle& t : scratch_.triangles.faces) {
+      const double reach = radius + t.ball.radius + t.thickness;
+      if (length_sq(center - t.ball.center) > reach * reach) continue;
       const double above = dot(t.normal, center - t.corner[0]);
       if (above > radius || above < -radius - t.thickness) continue;
       scratch_.triangle_hits.clear();
@@ -232,10 +264,20 @@ class PairTest {
         const Vec3 then = transform_point(mesh_from_shape_then,
                                           to_double(tree.point(hit.point)) * now.ours.scale);
         const double before = dot(t.normal, then - t.corner[0]);
-        if (static_cast<double>(hit.distance) < before - noise) return false;
+        const double deeper = before - noise - static_cast<double>(hit.distance);
+        if (!(deeper > worst_)) continue;
+        const Vec3 place = to_double(tree.point(hit.point)) * now.ours.scale;
+        note(deeper, transform_point(now.ours.world_from_shape, place),
+             transform_vector(now.world_from_other, t.normal));
       }
     }
-    return true;
+    return !(worst_ > 0);
+  }
+
+  void note(double deeper, const Vec3& place, const Vec3& normal) {
+    worst_ = deeper;
+    stop_.place = place;
+    stop_.normal = normal;
   }
 
   // Metres: no point of one comes into the other before it has moved so far.
@@ -264,22 +306,35 @@ class PairTest {
   double mesh_clearance(const Moment& now, double most) {
     if (now.ours.tree == nullptr) return 0;
     const PointSphereTree& tree = *now.ours.tree;
+    const Pose mesh_from_shape = inverse(now.world_from_other) * now.ours.world_from_shape;
+    const double s = now.ours.scale, margin = now.ours.margin;
+    const Vec3 center = transform_point(mesh_from_shape, ours_.body().ball.center * s);
+    const double radius = ours_.body().ball.radius * s + margin;
+    double clearance = most;
+    scratch_.near_faces.clear();
+    for (const FlatTriangle& t : scratch_.triangles.faces) {
+      const double apart = length(center - t.ball.center) - t.ball.radius - radius;
+      if (apart >= clearance) continue;
+      if (apart > 0.1 * radius)
+        clearance = apart;
+      else
+        scratch_.near_faces.push_back(&t);
+    }
     int level = 0;
     while (level + 1 < tree.level_count() && tree.level(level).node_count < kClearanceSpheres)
       ++level;
-    const Pose mesh_from_shape = inverse(now.world_from_other) * now.ours.world_from_shape;
-    const double s = now.ours.scale;
-    double clearance = most;
     for (const SphereGroup& group : tree.level(level).groups)
       for (unsigned lane = 0; lane < 8; ++lane) {
         if (group.radius[lane] < 0) continue;
         const Vec3 at = transform_point(
             mesh_from_shape,
             to_double(Vec3f{group.x[lane], group.y[lane], group.z[lane]}) * s);
-        const double r = static_cast<double>(group.radius[lane]) * s + now.ours.margin;
-        for (const FlatTriangle& t : scratch_.triangles.faces) {
-          if (std::abs(dot(t.normal, at - t.corner[0])) - r >= clearance) continue;
-          clearance = std::min(clearance, distance_to(t, at) - r);
+        const double r = static_cast<double>(group.radius[lane]) * s + margin;
+        for (const FlatTriangle* t : scratch_.near_faces) {
+          if (std::abs(dot(t->normal, at - t->corner[0])) - r >= clearance) continue;
+          const double far = clearance + r + t->ball.radius;
+          if (length_sq(at - t->ball.center) >= far * far) continue;
+          clearance = std::min(clearance, distance_to(*t, at) - r);
         }
         if (clearance <= 0) return 0;
       }
@@ -299,15 +354,23 @@ class PairTest {
     return is_over ? std::abs(dot(t.normal, p - t.corner[0])) : least;
   }
 
-  double bisect(double free, double stuck) {
+  Stop bisect(double free, double stuck) {
     for (int i = 0; i < kBisections; ++i) {
       const double middle = (free + stuck) / 2;
-      (is_free(middle) ? free : stuck) = middle;
+      const Stop last = stop_;
+      if (is_free(middle))
+        free = middle, stop_ = last;
+      else
+        stuck = middle;
     }
-    return free;
+    stop_.time = free;
+    return stop_;
   }
 
+  const MovingShape& a_;
   const MovingShape &first_, &second_;
+  Stop stop_{};  // Of the last test that failed.
+  double worst_ = 0;  // Metres: how much deeper the worst place of that test is.
   GuardScratch& scratch_;
   const IsotactShape& ours_;
   const btCollisionShape& other_;
@@ -337,8 +400,11 @@ bool is_guarded(const btCollisionShape& a, const btCollisionShape& b) {
   return kind_of(other) != PairKind::kUnsupported;
 }
 
-double find_free_time(const MovingShape& a, const MovingShape& b, GuardScratch& scratch) {
-  return PairTest(a, b, scratch).run();
+Stop find_stop(const MovingShape& a, const MovingShape& b, GuardScratch& scratch) {
+  PairTest test(a, b, scratch);
+  Stop stop = test.run();
+  if (test.is_turned()) stop.normal = -stop.normal;
+  return stop;
 }
 
 }  // namespace isotact::bullet_detail

@@ -17,6 +17,7 @@ struct GuardScratch {
   std::vector<FeatureHit> edge_hits{};
   std::vector<ShellHit> triangle_hits{};
   Triangles triangles{};
+  std::vector<const FlatTriangle*> near_faces{};
   std::unordered_map<const btCollisionShape*, OtherSolid> solids{};
   std::unordered_map<const btCollisionShape*, ThicknessMemory> thickness{};
   std::uint32_t tests = 0;
@@ -37,7 +38,12 @@ struct MovingShape {
 // Returns whether the two shapes are of a kind that is guarded.
 bool is_guarded(const btCollisionShape& a, const btCollisionShape& b);
 
-// Returns the time until which both may move, 1 if nothing stops them.
-double find_free_time(const MovingShape& a, const MovingShape& b, GuardScratch& scratch);
+// The place where two shapes stop each other, in the world.
+struct Stop {
+  double time = 1;  // They may move until then; 1 if nothing stops them.
+  Vec3 place{};
+  Vec3 normal{};  // Unit vector, from b to a.
+};
+Stop find_stop(const MovingShape& a, const MovingShape& b, GuardScratch& scratch);
 
 }  // namespace isotact::bullet_detail

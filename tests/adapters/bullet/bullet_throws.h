@@ -162,8 +162,8 @@ struct ThrowWorld {
 struct Outcome {
   bool met = false, behind = false;
   int steps = 0;
-  double most_turn = 0;    // rad/s
-  double leftover_z = 0;   // m/s at the end
+  std::uint64_t tests = 0, held = 0;  // of the guard
+  double most_turn = 0;               // rad/s
 };
 
 // A free base and two links behind each other, joined by balls.
@@ -220,6 +220,15 @@ inline bool passes(const Vec3& before, const Vec3& after, double middle) {
   return std::abs(at.x) < 0.95 * kHalfWall && std::abs(at.y) < 0.95 * kHalfWall;
 }
 
+template <typename World>
+void add_guard_report(const World* world, Outcome& outcome) {
+  if constexpr (requires { world->guard_report(); }) {
+    if (world == nullptr) return;
+    outcome.tests += world->guard_report().tests;
+    outcome.held += world->guard_report().held;
+  }
+}
+
 template <typename RigidWorld, typename MultiWorld>
 Outcome play(const Throw& t) {
   const Wall& wall = wall_of(t.wall, t.thickness);
@@ -257,6 +266,10 @@ Outcome play(const Throw& t) {
   for (int i = 0; i < steps; ++i) {
     stage.world->stepSimulation(static_cast<btScalar>(1 / t.rate), 0);
     ++outcome.steps;
+    add_guard_report(t.is_multibody ? dynamic_cast<const MultiWorld*>(stage.world.get()) : nullptr,
+                     outcome);
+    add_guard_report(t.is_multibody ? nullptr : dynamic_cast<const RigidWorld*>(stage.world.get()),
+                     outcome);
     for (int m = 0; m < stage.dispatcher.getNumManifolds(); ++m)
       outcome.met |= stage.dispatcher.getManifoldByIndexInternal(m)->getNumContacts() > 0;
     for (std::size_t k = 0; k < followed.size(); ++k) {

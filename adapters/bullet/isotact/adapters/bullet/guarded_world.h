@@ -52,7 +52,7 @@ class MotionGuard {
   // Before velocities are solved for: keeps all poses.
   void remember(const btCollisionWorld& world);
   // After bodies were moved: stops those that would pass through others.
-  void hold(btCollisionWorld& world);
+  void hold(btCollisionWorld& world, double time_step);
   const GuardReport& report() const;
 
  private:
@@ -75,7 +75,7 @@ class GuardedWorld : public World {
   }
   void integrateTransforms(btScalar time_step) override {
     World::integrateTransforms(time_step);
-    guard_.hold(*this);
+    guard_.hold(*this, static_cast<double>(time_step));
   }
 
  private:
