@@ -72,8 +72,6 @@ double compute_reach(const PairNow& now, const PairState& state, double time_ste
   const double motion = 1.05 * motion_bound(now, time_step);
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
-  // Triangles are not searched along the path: everything that may be met in the step counts.
-  if (state.kind == PairKind::kMesh && motion > cap) return least + motion + fall;
   if (!state.manifolds.has_contacts()) return least + std::min(motion + fall, cap);
   // A supported body does not fall, but may tip over: that matters if steps are long.
   const bool is_long = fall > kLongFall * now.ours.world_ball().radius;
@@ -313,7 +311,6 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
           .motion = &motion},
          state);
   const bool goes_far =
-      state.kind != PairKind::kMesh &&
       motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
   if (is_fast && state.memory.candidates.empty()) {

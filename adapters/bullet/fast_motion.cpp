@@ -40,6 +40,12 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double t
 
 double clearance_of(const PairNow& now, double most, PairState& state) {
   GatherScratch& m = state.memory;
+  if (state.kind == PairKind::kMesh) {
+    const Pose world_from_mesh = from_bullet(now.world_from_other);
+    collect_near(now.ours, static_cast<const btConcaveShape&>(*now.other_shape), world_from_mesh,
+                 most, m);
+    return compute_clearance(now.ours, m.triangles, world_from_mesh, most);
+  }
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target == nullptr || now.ours.tree == nullptr) return most;
@@ -138,14 +144,17 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
   PairNow then = now;
   for (int part = 0;; ++part) {
     const double clearance = clearance_of(then, 2 * motion, state);
-    if (clearance <= touch) break;
-    t += clearance / motion;
+    if (clearance <= touch) {
+      gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
+      // The clearance of triangles is a bound: they may not touch yet.
+      if (state.kind != PairKind::kMesh || !state.memory.candidates.empty()) break;
+    }
+    t += std::max(clearance, touch) / motion;
     if (t >= 1) return;
     if (part == kMostParts) break;  // So many steps only occur next to the surface.
     then = pair_at(state, wrap_0, moved(wrap_0, t * time_step, time_step), wrap_1,
                    moved(wrap_1, t * time_step, time_step));
   }
-  gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
   // Back to the current time: each position moves with its body.
   const btTransform back_0 =
       wrap_0.getWorldTransform() * moved(wrap_0, t * time_step, time_step).inverse();

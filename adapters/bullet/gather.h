@@ -120,5 +120,11 @@ bool may_touch(const Ours& ours, const Placed& other, double reach);
 // Returns a lower bound of the distance of our points to the target; metres, at most `most`. Used
 // for bodies that move far in a step.
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state);
+// The same for triangles, from spheres of the tree: a bound also for their ridges.
+double compute_clearance(const Ours& ours, Triangles& triangles, const Pose& world_from_mesh,
+                         double most);
+// Collects the triangles that ours may touch, grown by `reach` metres.
+void collect_near(const Ours& ours, const btConcaveShape& mesh, const Pose& world_from_mesh,
+                  double reach, GatherScratch& memory);
 
 }  // namespace isotact::bullet_detail

@@ -1,5 +1,7 @@
 // Bullet's meshes and height fields, triangle by triangle.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -93,21 +95,80 @@ void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangle
   candidates.resize(kept);
 }
 
+double distance_to(const FlatTriangle& t, const Vec3& p) {
+  double least = std::numeric_limits<double>::infinity();
+  bool is_over = true;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Vec3 &a = t.corner[i], along = t.corner[(i + 1) % 3] - a;
+    is_over = is_over && dot(cross(t.normal, along), p - a) >= 0;
+    const double u = std::clamp(dot(p - a, along) / length_sq(along), 0.0, 1.0);
+    least = std::min(least, length(p - a - along * u));
+  }
+  return is_over ? std::abs(dot(t.normal, p - t.corner[0])) : least;
+}
+
 }  // namespace
+
+double compute_clearance(const Ours& ours, Triangles& triangles, const Pose& world_from_mesh,
+                         double most) {
+  if (ours.tree == nullptr) return 0;
+  constexpr std::uint32_t kSpheres = 16;
+  const PointSphereTree& tree = *ours.tree;
+  const Pose mesh_from_shape = inverse(world_from_mesh) * ours.world_from_shape;
+  const double s = ours.scale;
+  const Vec3 center = transform_point(mesh_from_shape, ours.body().ball.center * s);
+  const double radius = ours.body().ball.radius * s + ours.margin;
+  double clearance = most;
+  // Far triangles by one ball, near ones by some spheres.
+  triangles.near.clear();
+  for (std::uint32_t i = 0; i < triangles.faces.size(); ++i) {
+    const FlatTriangle& t = triangles.faces[i];
+    const double apart = length(center - t.ball.center) - t.ball.radius - radius;
+    if (apart >= clearance) continue;
+    if (apart > 0.1 * radius)
+      clearance = apart;
+    else
+      triangles.near.push_back(i);
+  }
+  int level = 0;
+  while (level + 1 < tree.level_count() && tree.level(level).node_count < kSpheres) ++level;
+  for (const SphereGroup& group : tree.level(level).groups)
+    for (unsigned lane = 0; lane < 8; ++lane) {
+      if (group.radius[lane] < 0) continue;
+      const Vec3 at = transform_point(
+          mesh_from_shape, to_double(Vec3f{group.x[lane], group.y[lane], group.z[lane]}) * s);
+      const double r = static_cast<double>(group.radius[lane]) * s + ours.margin;
+      for (const std::uint32_t i : triangles.near) {
+        const FlatTriangle& t = triangles.faces[i];
+        if (std::abs(dot(t.normal, at - t.corner[0])) - r >= clearance) continue;
+        const double far = clearance + r + t.ball.radius;
+        if (length_sq(at - t.ball.center) >= far * far) continue;
+        clearance = std::min(clearance, distance_to(t, at) - r);
+      }
+      if (clearance <= 0) return 0;
+    }
+  // Ridges may come in between two points.
+  return clearance - tree.covering_radius() * s;
+}
+
+void collect_near(const Ours& ours, const btConcaveShape& mesh, const Pose& world_from_mesh,
+                  double reach, GatherScratch& memory) {
+  // Our box in the mesh's frame. Our frame is only rotated relative to that of Bullet's body.
+  const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
+  btVector3 lower, upper;
+  ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);
+  const auto grow = static_cast<btScalar>(reach + 1e-6);
+  collect_triangles(mesh, lower - btVector3(grow, grow, grow), upper + btVector3(grow, grow, grow),
+                    ours.body().settings.meshes.thickness * ours.scale,
+                    ours.body().ball.radius * ours.scale, memory.thickness, memory.triangles);
+}
 
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
                  const btTransform& world_from_mesh_in, const GatherRequest& request,
                  GatherScratch& memory) {
   const Pose world_from_mesh = from_bullet(world_from_mesh_in);
-  // Our box in the mesh's frame. Our frame is only rotated relative to that of Bullet's body.
-  const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
-  btVector3 lower, upper;
-  ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);
-  const auto grow = static_cast<btScalar>(request.furthest() + 1e-6);
+  collect_near(ours, mesh, world_from_mesh, request.furthest(), memory);
   Triangles& near = memory.triangles;
-  collect_triangles(mesh, lower - btVector3(grow, grow, grow), upper + btVector3(grow, grow, grow),
-                    ours.body().settings.meshes.thickness * ours.scale,
-                    ours.body().ball.radius * ours.scale, memory.thickness, near);
   if (near.faces.empty()) return;
   if (ours.tree != nullptr) add_points(ours, near.faces, world_from_mesh, request, memory);
   if (!ours.body().field && !ours.body().voxmap) return;

@@ -50,6 +50,7 @@ struct Triangles {
   std::vector<Ridge> ridges{};
   std::vector<FeatureEdge> edges{};  // of the ridges
   double thinnest = 0;               // Metres: the least thickness.
+  std::vector<std::uint32_t> near{};  // Scratch.
 };
 
 // Collects triangles that touch the box, in the mesh's frame. `thickness`: at most, metres; height

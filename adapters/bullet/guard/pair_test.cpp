@@ -19,7 +19,6 @@ constexpr int kBisections = 5;
 constexpr int kTestsWithoutClearance = 4;
 // Metres per metre of size: what rounding may change in a depth.
 constexpr double kRounding = 1e-6;
-constexpr std::uint32_t kClearanceSpheres = 16;
 
 const IsotactShape* as_ours(const btCollisionShape& shape) {
   return shape.getShapeType() == FAST_CONCAVE_MESH_PROXYTYPE
@@ -284,7 +283,8 @@ class PairTest {
   double clearance_at(double time, double most) {
     ++scratch_.tests;
     const Moment now = moment(time);
-    if (kind_ == PairKind::kMesh) return mesh_clearance(now, most);
+    if (kind_ == PairKind::kMesh)
+      return compute_clearance(now.ours, scratch_.triangles, now.world_from_other, most);
     double clearance = most;
     const auto add = [&](const Ours& ours, const Placed& other) {
       if (ours.tree == nullptr || other.target == nullptr) return;
@@ -300,58 +300,6 @@ class PairTest {
     if (now.ours.tree == nullptr || now.solid.target == nullptr) return 0;
     // Corners of the other may come in between two points.
     return clearance - now.ours.tree->covering_radius() * now.ours.scale;
-  }
-
-  // From spheres of the tree to the triangles.
-  double mesh_clearance(const Moment& now, double most) {
-    if (now.ours.tree == nullptr) return 0;
-    const PointSphereTree& tree = *now.ours.tree;
-    const Pose mesh_from_shape = inverse(now.world_from_other) * now.ours.world_from_shape;
-    const double s = now.ours.scale, margin = now.ours.margin;
-    const Vec3 center = transform_point(mesh_from_shape, ours_.body().ball.center * s);
-    const double radius = ours_.body().ball.radius * s + margin;
-    double clearance = most;
-    scratch_.near_faces.clear();
-    for (const FlatTriangle& t : scratch_.triangles.faces) {
-      const double apart = length(center - t.ball.center) - t.ball.radius - radius;
-      if (apart >= clearance) continue;
-      if (apart > 0.1 * radius)
-        clearance = apart;
-      else
-        scratch_.near_faces.push_back(&t);
-    }
-    int level = 0;
-    while (level + 1 < tree.level_count() && tree.level(level).node_count < kClearanceSpheres)
-      ++level;
-    for (const SphereGroup& group : tree.level(level).groups)
-      for (unsigned lane = 0; lane < 8; ++lane) {
-        if (group.radius[lane] < 0) continue;
-        const Vec3 at = transform_point(
-            mesh_from_shape,
-            to_double(Vec3f{group.x[lane], group.y[lane], group.z[lane]}) * s);
-        const double r = static_cast<double>(group.radius[lane]) * s + margin;
-        for (const FlatTriangle* t : scratch_.near_faces) {
-          if (std::abs(dot(t->normal, at - t->corner[0])) - r >= clearance) continue;
-          const double far = clearance + r + t->ball.radius;
-          if (length_sq(at - t->ball.center) >= far * far) continue;
-          clearance = std::min(clearance, distance_to(*t, at) - r);
-        }
-        if (clearance <= 0) return 0;
-      }
-    // Ridges may come in between two points.
-    return clearance - tree.covering_radius() * s;
-  }
-
-  static double distance_to(const FlatTriangle& t, const Vec3& p) {
-    double least = std::numeric_limits<double>::infinity();
-    bool is_over = true;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const Vec3 &a = t.corner[i], along = t.corner[(i + 1) % 3] - a;
-      is_over = is_over && dot(cross(t.normal, along), p - a) >= 0;
-      const double u = std::clamp(dot(p - a, along) / length_sq(along), 0.0, 1.0);
-      least = std::min(least, length(p - a - along * u));
-    }
-    return is_over ? std::abs(dot(t.normal, p - t.corner[0])) : least;
   }
 
   Stop bisect(double free, double stuck) {

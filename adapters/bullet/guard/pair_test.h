@@ -17,7 +17,6 @@ struct GuardScratch {
   std::vector<FeatureHit> edge_hits{};
   std::vector<ShellHit> triangle_hits{};
   Triangles triangles{};
-  std::vector<const FlatTriangle*> near_faces{};
   std::unordered_map<const btCollisionShape*, OtherSolid> solids{};
   std::unordered_map<const btCollisionShape*, ThicknessMemory> thickness{};
   std::uint32_t tests = 0;
