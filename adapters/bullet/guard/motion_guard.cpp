@@ -296,6 +296,32 @@ MotionGuard& MotionGuard::operator=(MotionGuard&&) noexcept = default;
 MotionGuard::~MotionGuard() = default;
 const GuardReport& MotionGuard::report() const { return state_->report; }
 
+void MotionGuard::sweep_boxes(btCollisionWorld& world) const {
+  const auto time_step = static_cast<double>(world.getDispatchInfo().m_timeStep);
+  const btCollisionObjectArray& objects = world.getCollisionObjectArray();
+  for (int i = 0; i < objects.size(); ++i) {
+    btCollisionObject& object = *objects[i];
+    if (btMultiBodyLinkCollider::upcast(&object) == nullptr || !object.isActive() ||
+        object.getBroadphaseHandle() == nullptr)
+      continue;
+    const BodyVelocity velocity = velocity_of(object);
+    btVector3 center, lower, upper;
+    btScalar radius = 0;
+    object.getCollisionShape()->getBoundingSphere(center, radius);
+    world.getBroadphase()->getAabb(object.getBroadphaseHandle(), lower, upper);
+    const btVector3 shift =
+        to_bullet((velocity.linear + gravity_of(object) * time_step) * time_step);
+    const double turn = length(velocity.angular) * time_step;
+    const double reach = std::min(turn, 2.0) * static_cast<double>(radius + center.length());
+    const btVector3 grow = to_bullet(Vec3{reach, reach, reach});
+    btVector3 then_lower = lower + shift - grow, then_upper = upper + shift + grow;
+    then_lower.setMin(lower), then_upper.setMax(upper);
+    if (!is_finite(from_bullet(then_lower)) || !is_finite(from_bullet(then_upper))) continue;
+    world.getBroadphase()->setAabb(object.getBroadphaseHandle(), then_lower, then_upper,
+                                   world.getDispatcher());
+  }
+}
+
 void MotionGuard::remember(const btCollisionWorld& world) {
   State& s = *state_;
   s.poses.clear(), s.configurations.clear();

@@ -49,6 +49,10 @@ class MotionGuard {
   MotionGuard& operator=(MotionGuard&&) noexcept;
   ~MotionGuard();
 
+  // After the world has updated its boxes: those of multibodies' links are made to contain their
+  // motion of the next step, as Bullet does for rigid bodies. Contacts can then be found before
+  // they are run into.
+  void sweep_boxes(btCollisionWorld& world) const;
   // Before velocities are solved for: keeps all poses.
   void remember(const btCollisionWorld& world);
   // After bodies were moved: stops those that would pass through others.
@@ -67,6 +71,11 @@ class GuardedWorld : public World {
  public:
   using World::World;
   const GuardReport& guard_report() const { return guard_.report(); }
+
+  void updateAabbs() override {
+    World::updateAabbs();
+    guard_.sweep_boxes(*this);
+  }
 
  protected:
   void predictUnconstraintMotion(btScalar time_step) override {
