@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
@@ -55,7 +58,7 @@ void refresh_solid(const PairNow& now, PairState& state) {
   if (state.solid_of == now.other_shape && is_up_to_date(*now.other_shape, state.solid)) return;
   make_other_solid(*now.other_shape, state.solid);
   state.solid_of = now.other_shape;
-  state.memory.points_0.forget();
+  state.points_0.forget();
 }
 
 double contact_margin(const PairNow& now) {
@@ -100,9 +103,9 @@ double fast_threshold(const PairNow& now) {
 }
 
 // Now, or in the step before.
-bool touches(const PairNow& now, const PairState& state) {
+bool touches(const PairNow& now, PairState& state) {
   const double contact = contact_margin(now);
-  const auto& all = state.memory.candidates;
+  const std::vector<Candidate>& all = state.candidates();
   return state.manifolds.has_contacts() ||
          std::any_of(all.begin(), all.end(),
                      [&](const Candidate& c) { return c.distance <= contact; });
@@ -122,7 +125,7 @@ std::size_t most_points(const PairNow& now) {
 void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
            const btCollisionObjectWrapper& wrap_1, double time_step, std::size_t most,
            PairState& state) {
-  auto& all = state.memory.candidates;
+  auto& all = state.candidates();
   const auto by_slot = [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; };
   if (!std::is_sorted(all.begin(), all.end(), by_slot))
     std::stable_sort(all.begin(), all.end(), by_slot);
@@ -148,12 +151,34 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
 // Passes contacts to the callback: contactTest, or a manifold that others write to.
 void hand_over(btManifoldResult& result, const PairNow& now, PairState& state) {
   result.setPersistentManifold(&state.manifolds.any(now.body_0, now.body_1));
-  for (const Candidate& c : state.memory.candidates)
+  for (const Candidate& c : state.candidates())
     result.addContactPoint(to_bullet(c.normal), to_bullet(c.on_1),
                            static_cast<btScalar>(c.distance));
 }
 
 }  // namespace
+
+namespace {
+
+// Scratches of a thread that are not lent.
+std::vector<std::unique_ptr<GatherScratch>>& free_scratches() {
+  thread_local std::vector<std::unique_ptr<GatherScratch>> all;
+  return all;
+}
+
+}  // namespace
+
+ScratchLease::ScratchLease(PairState& state) : state_(state) {
+  auto& all = free_scratches();
+  if (all.empty()) all.push_back(std::make_unique<GatherScratch>());
+  state.scratch = all.back().release();
+  all.pop_back();
+  state.scratch->thickness = &state.thickness;
+}
+
+ScratchLease::~ScratchLease() {
+  free_scratches().emplace_back(std::exchange(state_.scratch, nullptr));
+}
 
 PairNow pair_at(const PairState& state, const btCollisionObjectWrapper& wrap_0,
                 const btTransform& world_from_0, const btCollisionObjectWrapper& wrap_1,
@@ -204,7 +229,7 @@ double fall_of(const PairNow& now, double time_step) {
 }
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
-  GatherScratch& m = state.memory;
+  GatherScratch& m = *state.scratch;
   m.candidates.clear();
   const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
                                     now.second->body().settings.roles == PairRoles::kBoth);
@@ -218,7 +243,7 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
     const Placed solid = placed_solid(state, now);
     if (solid.target != nullptr && !may_touch(now.ours, solid, far)) return;
     if (solid.target != nullptr && now.ours.tree != nullptr)
-      gather_points(now.ours, solid, request, m.points_0, m);
+      gather_points(now.ours, solid, request, state.points_0, m);
     if (!state.solid.edges.empty())
       gather_edges(now.ours, state.solid.edges, state.solid.radius,
                    from_bullet(now.world_from_other), request, m);
@@ -234,8 +259,8 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   }
   if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;
   if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
-  if (a_in_b) gather_points(a, in_b, request, m.points_0, m);
-  if (b_in_a) gather_points(b, in_a, request, m.points_1, m);
+  if (a_in_b) gather_points(a, in_b, request, state.points_0, m);
+  if (b_in_a) gather_points(b, in_a, request, state.points_1, m);
 }
 
 PairKind kind_of(int shape_type) {
@@ -268,8 +293,6 @@ PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
     : btActivatingCollisionAlgorithm(info, wrap_0, wrap_1),
       state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
-  state_->memory.points_0.set_coherent(true);
-  state_->memory.points_1.set_coherent(true);
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
   if (kind != PairKind::kOurs) state_->kind = kind_of(*other->getCollisionShape());
   if (state_->kind != PairKind::kUnsupported) return;
@@ -285,6 +308,7 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
                                      const btDispatcherInfo& info, btManifoldResult* result) {
   PairState& state = *state_;
   if (state.kind == PairKind::kUnsupported) return;
+  const ScratchLease lease(state);
   const PairNow now =
       pair_at(state, *wrap_0, wrap_0->getWorldTransform(), *wrap_1, wrap_1->getWorldTransform());
   refresh_solid(now, state);
@@ -313,10 +337,10 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const bool goes_far =
       motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
-  if (is_fast && state.memory.candidates.empty()) {
+  if (is_fast && state.candidates().empty()) {
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
   } else {
-    if (!is_fast) allow_for_turning(motion, state.memory.candidates);
+    if (!is_fast) allow_for_turning(motion, state.candidates());
     if (goes_far) gather_ahead(*wrap_0, *wrap_1, now, time_step, state);
   }
   write(now, *wrap_0, *wrap_1, time_step, is_fast ? kMostChosen : most_points(now), state);

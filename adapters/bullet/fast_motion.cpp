@@ -39,7 +39,7 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double t
 }
 
 double clearance_of(const PairNow& now, double most, PairState& state) {
-  GatherScratch& m = state.memory;
+  GatherScratch& m = *state.scratch;
   if (state.kind == PairKind::kMesh) {
     const Pose world_from_mesh = from_bullet(now.world_from_other);
     collect_near(now.ours, static_cast<const btConcaveShape&>(*now.other_shape), world_from_mesh,
@@ -49,14 +49,14 @@ double clearance_of(const PairNow& now, double most, PairState& state) {
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target == nullptr || now.ours.tree == nullptr) return most;
-    return compute_clearance(now.ours, solid, most, m.points_0);
+    return compute_clearance(now.ours, solid, most, m.points);
   }
   double clearance = most;
   const Placed in_a = placed(now.ours), in_b = placed(*now.second);
   if (now.ours.tree != nullptr && in_b.target != nullptr)
-    clearance = compute_clearance(now.ours, in_b, clearance, m.points_0);
+    clearance = compute_clearance(now.ours, in_b, clearance, m.points);
   if (now.second->tree != nullptr && in_a.target != nullptr)
-    clearance = std::min(clearance, compute_clearance(*now.second, in_a, clearance, m.points_1));
+    clearance = std::min(clearance, compute_clearance(*now.second, in_a, clearance, m.points));
   return clearance;
 }
 
@@ -147,7 +147,7 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     if (clearance <= touch) {
       gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
       // The clearance of triangles is a bound: they may not touch yet.
-      if (state.kind != PairKind::kMesh || !state.memory.candidates.empty()) break;
+      if (state.kind != PairKind::kMesh || !state.candidates().empty()) break;
     }
     t += std::max(clearance, touch) / motion;
     if (t >= 1) return;
@@ -160,7 +160,7 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
       wrap_0.getWorldTransform() * moved(wrap_0, t * time_step, time_step).inverse();
   const btTransform back_1 =
       wrap_1.getWorldTransform() * moved(wrap_1, t * time_step, time_step).inverse();
-  for (Candidate& c : state.memory.candidates) {
+  for (Candidate& c : state.candidates()) {
     c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
     c.distance = dot(c.normal, c.on_0 - c.on_1);
@@ -180,7 +180,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   const auto is_run_into = [&](const Candidate& c, double t) {
     return gap_after(now, c, (1 - t) * time_step) < -reach;
   };
-  std::vector<Candidate> found = state.memory.candidates;
+  std::vector<Candidate> found = state.candidates();
   // What touches already stops it, or makes it slide along.
   const Slide slide = compute_slide(now, found, time_step);
   double most = 0;
@@ -194,7 +194,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     const btTransform back_0 = wrap_0.getWorldTransform() * then_0.inverse();
     const btTransform back_1 = wrap_1.getWorldTransform() * then_1.inverse();
     const std::size_t before = found.size();
-    for (Candidate c : state.memory.candidates) {
+    for (Candidate c : state.candidates()) {
       if (!is_run_into(c, t)) continue;
       c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
       c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
@@ -203,17 +203,17 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     }
     if (found.size() > before) break;
   }
-  state.memory.candidates = std::move(found);
+  state.candidates() = std::move(found);
   if (is_stopped) hold_whole_body(now, time_step, state);
 }
 
 void hold_whole_body(const PairNow& now, double time_step, PairState& state) {
-  if (state.memory.candidates.empty()) return;
-  for (Candidate& c : state.memory.candidates) c.slot = 0;
+  if (state.candidates().empty()) return;
+  for (Candidate& c : state.candidates()) c.slot = 0;
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
   add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step,
-                   state.memory.candidates);
+                   state.candidates());
 }
 
 }  // namespace isotact::bullet_detail

@@ -181,7 +181,7 @@ void take_made_points(Ours& ours) {
 }
 
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellScratch& state, GatherScratch& memory) {
+                   ShellMemory& of_pair, GatherScratch& memory) {
   std::vector<Candidate>& candidates = memory.candidates;
   const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
@@ -189,7 +189,7 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   const ShellResult answer = find_hits(tree, *other.target, placement,
                                        {.margin = cap_reach(other, request.reach + grown, grown),
                                         .want_distance = request.want_nearest},
-                                       state);
+                                       of_pair, memory.points);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)

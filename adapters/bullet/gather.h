@@ -39,9 +39,9 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
 // Makes points for a shape without.
 void take_made_points(Ours& ours);
 
-// Memory of queries, kept from step to step. (Triangles of meshes are collected anew.)
+// Memory of queries of all pairs of a thread. Nothing in it outlives a pair's turn.
 struct GatherScratch {
-  ShellScratch points_0{}, points_1{};
+  ShellScratch points{};
   std::vector<ShellHit> near_hits{}, triangle_hits{}, kept_hits{};
   std::vector<std::uint32_t> hit_triangle{}, kept_triangle{}, order{};
   std::vector<FeatureEdge> edges{};  // near ours, and their numbers
@@ -49,7 +49,7 @@ struct GatherScratch {
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
   Triangles triangles{};
-  ThicknessMemory thickness{};  // Of the pair's mesh.
+  ThicknessMemory* thickness = nullptr;  // Of the pair's mesh.
 };
 
 // A target with its pose, scale and margin.
@@ -102,7 +102,7 @@ struct GatherRequest {
 
 // Tests points of `ours` against a target. Returns up to four candidates per patch.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellScratch& state, GatherScratch& memory);
+                   ShellMemory& of_pair, GatherScratch& memory);
 // Tests all edges of the other (in its own frame) against the field of `ours`.
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request,

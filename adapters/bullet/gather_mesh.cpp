@@ -160,7 +160,7 @@ void collect_near(const Ours& ours, const btConcaveShape& mesh, const Pose& worl
   const auto grow = static_cast<btScalar>(reach + 1e-6);
   collect_triangles(mesh, lower - btVector3(grow, grow, grow), upper + btVector3(grow, grow, grow),
                     ours.body().settings.meshes.thickness * ours.scale,
-                    ours.body().ball.radius * ours.scale, memory.thickness, memory.triangles);
+                    ours.body().ball.radius * ours.scale, *memory.thickness, memory.triangles);
 }
 
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
