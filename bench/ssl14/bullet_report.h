@@ -71,6 +71,7 @@ void bench_slow(const Options& options, Stock& stock, Report& report);
 void bench_figures(const Options& options, Stock& stock, Report& report);
 void bench_roll(const Options& options, Stock& stock, Report& report);
 void bench_stack(const Options& options, Stock& stock, Report& report);
+void bench_memory(const Options& options, Stock& stock, Report& report);
 void bench_throws(const Options& options, Stock& stock, Report& report);
 
 }  // namespace isotact::bench
