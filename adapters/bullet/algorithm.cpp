@@ -15,6 +15,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 #include "isotact/base/error.h"
+#include "isotact/queries/distance.h"
 
 #include "pair.h"
 
@@ -146,6 +147,38 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
     begin = end;
   }
   state.manifolds.end();
+}
+
+// Adds the nearest points of two of ours by their triangles. Returns false if they have none, or
+// different scales: nothing is known then.
+bool add_exact_distance(const PairNow& now, double threshold, PairState& state) {
+  if (!now.second || now.ours.body().mesh == nullptr || now.second->body().mesh == nullptr ||
+      now.ours.scale != now.second->scale)
+    return false;
+  const double s = now.ours.scale, grown = now.ours.margin + now.second->margin;
+  const auto unscaled = [s](const Pose& pose) { return Pose{pose.rotation, pose.translation / s}; };
+  thread_local DistanceScratch scratch;
+  try {
+    const DistanceResult r = distance(
+        now.ours.body().shape, unscaled(now.ours.world_from_shape), now.second->body().shape,
+        unscaled(now.second->world_from_shape),
+        {.max_distance = (threshold + grown) / s, .want_depth = false}, scratch);
+    const double apart = r.distance * s - grown;
+    // Surfaces that touch although no point is near are left to the points.
+    if (!r.exact || !(r.distance > 0)) return false;
+    if (!(apart <= threshold)) return true;
+    const Vec3 normal = r.contact.normal;
+    state.candidates().push_back(
+        {.key = make_key(Finder::kPointsOf0, 0),
+         .on_0 = r.contact.point_on_a * s - normal * now.ours.margin,
+         .on_1 = r.contact.point_on_b * s + normal * now.second->margin,
+         .normal = normal,
+         .distance = apart});
+  } catch (const std::exception& error) {  // Bullet passes none on.
+    report_bullet_error(fmt::format("a distance was not computed: {}", error.what()));
+    return false;
+  }
+  return true;
 }
 
 // Passes contacts to the callback: contactTest, or a manifold that others write to.
@@ -317,12 +350,14 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
   const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
   if (!plain || threshold > 0) {
-    gather(now,
-           {.reach = contact_margin(now),
-            .want_nearest = threshold > 0,
-            .nearest_reach = threshold,
-            .last = &state.manifolds},
-           state);
+    GatherRequest request{.reach = contact_margin(now), .last = &state.manifolds};
+    gather(now, request, state);
+    // Beyond the padding of a field its distances are bounds: triangles tell the true ones.
+    if (threshold > 0 && state.candidates().empty() && !add_exact_distance(now, threshold, state)) {
+      request.want_nearest = true;
+      request.nearest_reach = threshold;
+      gather(now, request, state);
+    }
     hand_over(*result, now, state);
     return;
   }

@@ -75,8 +75,10 @@ const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points(
   });
 }
 
-std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
-                                                const BulletShapeSettings& settings) {
+namespace {
+
+std::unique_ptr<IsotactShape> cook(const Shape& shape, const ShapeSettings& shape_settings,
+                                   const BulletShapeSettings& settings) {
   check(settings);
   if (!shape.is_bounded())
     throw Error("a shape without end is none of Bullet's bodies: use btStaticPlaneShape");
@@ -97,7 +99,8 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
   body->smallest_side = std::min({side.x, side.y, side.z});
   if (body->field) body->cell = body->field->voxel_size();
   if (body->voxmap) body->cell = body->voxmap->voxel_size();
-  body->settings = settings;
+  body->settings = body->wished = settings;
+  body->shape_settings = shape_settings;
   fill_in(body->settings, *body);
 
   // Room for margins of both bodies: that of the other is not known, but rarely larger than ours.
@@ -110,6 +113,13 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
   return std::make_unique<IsotactShape>(std::move(body));
 }
 
+}  // namespace
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
+                                                const BulletShapeSettings& settings) {
+  return cook(shape, {}, settings);
+}
+
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
                                                 const BulletShapeSettings& settings) {
   return cook_bullet_shape(Shape::from_asset(asset), settings);
@@ -117,7 +127,33 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
-  return cook_bullet_shape(Shape::from_mesh(mesh, settings.shape), settings.bullet);
+  return cook(Shape::from_mesh(mesh, settings.shape), settings.shape, settings.bullet);
+}
+
+std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,
+                                          const Pose& bullet_from_shape, const Vec3& scaling) {
+  if (body.mesh == nullptr && !body.shape.can_have_field())
+    throw Error("a pointshell alone has no mesh to scale");
+  TriangleMesh mesh = body.mesh != nullptr ? *body.mesh : body.shape.surface();
+  for (Vec3f& p : mesh.positions) {
+    const Vec3 at = transform_point(bullet_from_shape, to_double(p));
+    p = to_float(Vec3{at.x * scaling.x, at.y * scaling.y, at.z * scaling.z});
+  }
+  // A mirrored mesh would be inside out.
+  if (scaling.x * scaling.y * scaling.z < 0)
+    for (auto& t : mesh.triangles) std::swap(t[1], t[2]);
+  // Lengths scale with the body.
+  const double factor =
+      std::cbrt(std::abs(scaling.x) * std::abs(scaling.y) * std::abs(scaling.z));
+  CookSettings settings{.shape = body.shape_settings, .bullet = body.wished};
+  if (settings.shape.field.voxel_size) *settings.shape.field.voxel_size *= factor;
+  settings.shape.spacing *= factor;
+  settings.bullet.margin *= factor;
+  settings.bullet.contact_margin *= factor;
+  settings.bullet.max_approach *= factor;
+  settings.bullet.fast_motion *= factor;
+  settings.bullet.meshes.thickness *= factor;
+  return cook_bullet_shape(mesh, settings);
 }
 
 namespace {

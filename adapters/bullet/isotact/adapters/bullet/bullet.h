@@ -8,4 +8,5 @@
 #include "isotact/adapters/bullet/guarded_world.h"
 #include "isotact/adapters/bullet/install.h"
 #include "isotact/adapters/bullet/report.h"
+#include "isotact/adapters/bullet/serialize.h"
 #include "isotact/adapters/bullet/shape.h"

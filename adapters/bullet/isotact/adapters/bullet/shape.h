@@ -91,6 +91,9 @@ struct BulletBody {
   double cell = 0;         // Metres; 0 without field and voxmap.
   ShellPatches patches{};  // of `tree`
   BulletShapeSettings settings{};
+  // As they were given, without defaults: for cooking it anew at another scale.
+  ShapeSettings shape_settings{};
+  BulletShapeSettings wished{};
   std::vector<std::string> warnings{};  // Warnings of building: closed holes, thin walls.
 
   struct Surface {
@@ -140,8 +143,14 @@ class IsotactShape final : public btConcaveShape {
     return {bullet_from_shape_.rotation, bullet_from_shape_.translation * scale_};
   }
 
-  // btCollisionShape. Scaling must be uniform. Any other is refused with a message (report.h), and
-  // the old one stays.
+  // The file of the asset that the shape was read from, and a hash of its bytes: serialization
+  // writes both (serialize.h). Throws Error if the file cannot be read.
+  void set_asset(const std::string& path);
+
+  // btCollisionShape. Uniform scaling is free. For any other, also a mirrored one, the mesh or the
+  // isosurface is scaled and cooked anew, with the same settings: this takes as long as cooking.
+  // body() and bullet_from_shape() are then those of the new body. It is refused with a message
+  // (report.h) for pointshells alone, and for scales of 0; then the old one stays.
   void setLocalScaling(const btVector3& scaling) override;
   const btVector3& getLocalScaling() const override { return scaling_; }
   void getAabb(const btTransform& t, btVector3& lower, btVector3& upper) const override;
@@ -151,6 +160,9 @@ class IsotactShape final : public btConcaveShape {
   // rotates the frame so that there are none. For a pointshell alone: the inertia of its box.
   void calculateLocalInertia(btScalar mass, btVector3& inertia) const override;
   const char* getName() const override { return "ISOTACT"; }
+  // Writes the asset's path and hash, scaling, margin and frame as the shape's name. An error is
+  // reported for a shape without asset: the file is then without it.
+  const char* serialize(void* buffer, btSerializer* serializer) const override;
   // Visits triangles of the cooked mesh, or of the isosurface, that touch the box. Rays (a callback
   // that is a btTriangleRaycastCallback) get only the triangles that they hit, in order.
   void processAllTriangles(btTriangleCallback* callback, const btVector3& lower,
@@ -161,6 +173,12 @@ class IsotactShape final : public btConcaveShape {
 
   std::shared_ptr<const bullet_detail::BulletBody> body_;
   Pose bullet_from_shape_;
+  // Of the unscaled shape.
+  std::shared_ptr<const bullet_detail::BulletBody> cooked_ = body_;
+  Pose bullet_from_cooked_ = bullet_from_shape_;
+  std::string asset_{};
+  std::uint64_t asset_hash_ = 0;
+  mutable std::string serialized_{};  // Bullet's serializer keeps a pointer to it.
   double scale_ = 1;
   btVector3 scaling_{1, 1, 1};
   Aabb box_{};  // In Bullet's frame, without scaling and margin.
@@ -173,6 +191,9 @@ struct CookSettings {
 };
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings = {});
+// A mesh of the isosurface or the cooked mesh, scaled in Bullet's frame.
+std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,
+                                          const Pose& bullet_from_shape, const Vec3& scaling);
 // Takes all parts of a btTriangleMesh, btTriangleIndexVertexArray and others, with their scaling.
 // Equal corners are welded.
 std::unique_ptr<IsotactShape> cook_bullet_shape(const btStridingMeshInterface& mesh,
