@@ -18,6 +18,7 @@ namespace isotact::bullet_detail {
 namespace {
 
 constexpr double kMostBounceDepth = 0.02;  // Metres, see bounce().
+constexpr double kSurelyFast = 1.25;       // Thresholds of speed: rounding matters no more.
 
 // As in btManifoldResult::addContactPoint.
 void combine_materials(btManifoldPoint& point, const btCollisionObject* a,
@@ -297,11 +298,13 @@ double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0
 
 // Bullet's solver lets bodies close a gap d in this step: v >= restitution u - d / dt, with u the
 // speed of approach. A contact that is seen before it touches therefore loses d / dt of its bounce,
-// and all of it if that is more. In overlap the solver adds erp depth / dt, which bounces bodies
-// that should not bounce. An impact therefore takes two steps here. In the first, the gap is given
-// without restitution: the body comes to touch, and the impact's energy is stored. In the next, the
-// solver gets a small overlap and the erp with which v >= w, the speed of the rebound. A body that
-// is found in overlap, with no gap before, bounces at once.
+// and all of it if that is more. An impact therefore takes two steps here. In the first, the gap is
+// given without restitution: the body comes to touch with the speed d / dt, and the impact's energy
+// is stored. In the next, the contact has no gap and the restitution w / (d / dt) with which the
+// solver makes v >= w, the speed of the rebound. If d / dt would be below the solver's threshold for
+// bounces, the body bounces at once, across the small gap. So does a body that is found in overlap,
+// with no gap before. Only what is slower in the second step than that threshold gets its speed as
+// the correction of a small overlap.
 //
 // The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
 // flight keeps E = v^2/2 + g x - g dt v/2 (instead of v^2/2 + g x: insert both steps to verify).
@@ -330,7 +333,7 @@ void Manifolds::bounce(btManifoldPoint& point, ContactScratch& memory,
   const bool is_impact = speed > settings.bounce_speed;
   if (memory.energy == 0) {
     if (!is_impact || d > (speed + g * dt) * dt) return;
-    if (d > 0) {
+    if (d > kSurelyFast * settings.bounce_speed * dt) {
       memory.energy = energy_now;
       memory.kinetic = kinetic_now;
       return;
@@ -354,6 +357,17 @@ void Manifolds::bounce(btManifoldPoint& point, ContactScratch& memory,
     const double most_sq = 2 * room * mobility + speed * speed;
     if (!(most_sq > 0)) return;
     w = std::min(w, std::sqrt(most_sq));
+  }
+  // Multibodies have got their gravity before the solver asks for their speed.
+  const auto fall_of_link = [&](const btCollisionObject& body) {
+    return btMultiBodyLinkCollider::upcast(&body) != nullptr ? gravity_of(body) : Vec3{};
+  };
+  const double speed_in_solver =
+      speed - dot(normal, fall_of_link(body_0) - fall_of_link(body_1)) * dt;
+  if (speed_in_solver > 1.1 * settings.bounce_speed) {
+    point.m_distance1 = 0;
+    point.m_combinedRestitution = static_cast<btScalar>(w / speed_in_solver);
+    return;
   }
   // Deeper than btContactSolverInfo::m_splitImpulsePenetrationThreshold (0.04), the solver would
   // move the body instead of giving it speed.
