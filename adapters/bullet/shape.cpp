@@ -29,14 +29,14 @@ const bullet_detail::BulletBody::Surface& bullet_detail::BulletBody::surface() c
   });
 }
 
-double bullet_detail::BulletBody::half_thickness() const {
+const bullet_detail::BulletBody::HalfThickness& bullet_detail::BulletBody::half_thickness() const {
   return half_thickness_.get([this] {
     const double most = smallest_side / 2, least = cell > 0 ? std::min(cell, most) : most;
-    if (mesh == nullptr || mesh->triangles.empty()) return least;
+    if (mesh == nullptr || mesh->triangles.empty()) return HalfThickness{least, least};
     const Surface& s = surface();
     constexpr std::size_t kPlaces = 2000;
     const std::size_t stride = s.mesh->triangles.size() / kPlaces + 1;
-    double half = most;
+    std::vector<double> halves;
     for (std::size_t t = 0; t < s.mesh->triangles.size(); t += stride) {
       Vec3 corner[3];
       for (std::size_t i = 0; i < 3; ++i)
@@ -45,12 +45,16 @@ double bullet_detail::BulletBody::half_thickness() const {
       if (length_sq(normal) < 0.5) continue;
       // Inward, from a little below the face.
       const Vec3 from = (corner[0] + corner[1] + corner[2]) / 3.0 - normal * (0.01 * least);
-      const RayHit hit = find_first_hit(
-          s.bvh, {.origin = to_float(from), .direction = to_float(-normal),
-                  .t_max = static_cast<float>(2 * half)});
-      if (hit.triangle != kNoTriangle) half = std::min(half, static_cast<double>(hit.t) / 2);
+      const RayHit hit =
+          find_first_hit(s.bvh, {.origin = to_float(from),
+                                 .direction = to_float(-normal),
+                                 .t_max = static_cast<float>(2 * most)});
+      halves.push_back(hit.triangle == kNoTriangle ? most : static_cast<double>(hit.t) / 2);
     }
-    return std::max(half, least);
+    if (halves.empty()) return HalfThickness{least, least};
+    std::sort(halves.begin(), halves.end());
+    return HalfThickness{std::max(halves.front(), least),
+                         std::max(halves[halves.size() / 10], least)};
   });
 }
 

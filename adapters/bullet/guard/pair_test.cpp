@@ -10,11 +10,14 @@
 namespace isotact::bullet_detail {
 namespace {
 
-// Depths up to this share of a thickness are the solver's matter.
-constexpr double kFreeDepth = 0.25;
+// Depths up to this share of a thickness or a cell are the solver's matter. Deeper ones are as well,
+// if they grow slowly: by no more than this in a step. Bodies that slide in a thread are never far
+// from that. The limit is a share of half of the usual thickness, and where directions turn over.
+constexpr double kFreeDepth = 0.25, kMostDepth = 0.5;
 // Tests follow each other within this share: two tests of a point on a path through a slab of
-// half-thickness h are at most h apart, so that one of them is at least h - h/2 deep.
-constexpr double kTestApart = 1.0;
+// half-thickness h are at most h apart, so that one of them is at least h - h/2 deep. The prisms of
+// triangles end at h.
+constexpr double kTestApart = 1.0, kTestApartOfTriangles = 0.5;
 constexpr int kBisections = 5;
 constexpr int kTestsWithoutClearance = 4;
 // Metres per metre of size: what rounding may change in a depth.
@@ -85,9 +88,11 @@ class PairTest {
     start_ = moment(0);
     const double cell = ours_.body().cell * ours_.scale();
     double half = half_thickness(ours_);
+    most_ = ours_.body().half_thickness().usual * ours_.scale();
     if (kind_ == PairKind::kOurs) {
       const auto& other = static_cast<const IsotactShape&>(other_);
       half = std::min(half, half_thickness(other));
+      most_ = std::min(most_, other.body().half_thickness().usual * other.scale());
       slack_ = std::min(cell > 0 ? cell : half, other.body().cell > 0
                                                     ? other.body().cell * other.scale()
                                                     : half_thickness(other));
@@ -95,6 +100,7 @@ class PairTest {
       slack_ = cell > 0 ? cell : half;
       const btVector3 side = solid_->upper - solid_->lower;
       half = std::min(half, static_cast<double>(side[side.minAxis()]) / 2);
+      most_ = std::min(most_, static_cast<double>(side[side.minAxis()]) / 2);
     } else {
       slack_ = cell > 0 ? cell : half;
       collect();
@@ -103,14 +109,16 @@ class PairTest {
         return;
       }
       half = std::min(half, scratch_.triangles.thinnest);
+      most_ = std::min(most_, scratch_.triangles.thinnest);
     }
     slack_ = kFreeDepth * std::min(slack_, half);
-    apart_ = kTestApart * half;
+    most_ = std::max(kMostDepth * most_, slack_);
+    apart_ = (kind_ == PairKind::kMesh ? kTestApartOfTriangles : kTestApart) * half;
     can_test_ = half > 0;
   }
 
   static double half_thickness(const IsotactShape& shape) {
-    return shape.body().half_thickness() * shape.scale();
+    return shape.body().half_thickness().least * shape.scale();
   }
 
   Moment moment(double time) {
@@ -187,11 +195,17 @@ class PairTest {
       const Vec3 normal =
           rotate(then.field_from_shell.rotation, to_double(ours.tree->normals()[hit.point]));
       const Vec3 place = isotact::place_of(*ours.tree, then, hit.point) / then.field_scale;
-      const double before = other.target->sample(place, normal).distance * then.field_scale;
-      const double deeper = before - noise - static_cast<double>(hit.distance);
-      if (!(deeper > worst_)) continue;
+      const FieldSample start = other.target->sample(place, normal);
+      const double before = start.distance * then.field_scale - grown;
+      const double depth = grown - static_cast<double>(hit.distance);
       const Vec3 out = direction_at(*ours.tree, *other.target, placement, hit.point);
-      const Vec3 sign = transform_vector(other.world_from_target, out) * (ours.is_0 ? 1.0 : -1.0);
+      // Behind the middle of a thin part: its way out is on the other side.
+      const bool is_turned = before < apart_ && dot(out, start.gradient) < 0;
+      const double deeper = is_turned ? depth : stopped_depth(before, depth, noise);
+      if (!(deeper > worst_)) continue;
+      // Back to where it came from.
+      const Vec3 sign = transform_vector(other.world_from_target, is_turned ? start.gradient : out) *
+                        (ours.is_0 ? 1.0 : -1.0);
       note(deeper, transform_point(other.world_from_target,
                                    isotact::place_of(*ours.tree, placement, hit.point)),
            sign);
@@ -227,8 +241,9 @@ class PairTest {
     for (const FeatureHit& hit : scratch_.edge_hits) {
       if (length_sq(hit.direction) < 0.5) continue;
       const Vec3 place = transform_point(start_from_now, hit.point * s) / s;
-      const double before = body.target->sample(place, {}).distance * s - radius;
-      const double deeper = before - noise - hit.distance * s;
+      const double before = body.target->sample(place, {}).distance * s - radius - now.ours.margin;
+      const double deeper =
+          stopped_depth(before, now.ours.margin - hit.distance * s, noise);
       if (deeper > worst_)
         note(deeper, transform_point(now.ours.world_from_shape, hit.point * s),
              -transform_vector(now.ours.world_from_shape, hit.direction));
@@ -262,8 +277,9 @@ class PairTest {
       for (const ShellHit& hit : scratch_.triangle_hits) {
         const Vec3 then = transform_point(mesh_from_shape_then,
                                           to_double(tree.point(hit.point)) * now.ours.scale);
-        const double before = dot(t.normal, then - t.corner[0]);
-        const double deeper = before - noise - static_cast<double>(hit.distance);
+        const double before = dot(t.normal, then - t.corner[0]) - now.ours.margin;
+        const double deeper =
+            stopped_depth(before, now.ours.margin - static_cast<double>(hit.distance), noise);
         if (!(deeper > worst_)) continue;
         const Vec3 place = to_double(tree.point(hit.point)) * now.ours.scale;
         note(deeper, transform_point(now.ours.world_from_shape, place),
@@ -271,6 +287,12 @@ class PairTest {
       }
     }
     return !(worst_ > 0);
+  }
+
+  // Metres: how much deeper a place is than at the start if that stops the bodies, or else 0.
+  double stopped_depth(double before, double depth, double noise) const {
+    const double deeper = before - noise + depth;
+    return deeper > slack_ || (deeper > 0 && depth > most_) ? deeper : 0;
   }
 
   void note(double deeper, const Vec3& place, const Vec3& normal) {
@@ -325,7 +347,7 @@ class PairTest {
   PairKind kind_;
   const OtherSolid* solid_ = nullptr;
   Moment start_{};
-  double slack_ = 0, apart_ = 0;  // Metres.
+  double slack_ = 0, most_ = 0, apart_ = 0;  // Metres.
   bool can_test_ = true;
 };
 

@@ -111,12 +111,16 @@ struct BulletBody {
   // Returns the mesh that it was cooked from, or the isosurface. Empty for a pointshell alone.
   const Surface& surface() const;
 
-  // Metres: half of the thickness where the mesh is thinnest, of about 2,000 places; at least a
-  // cell, which is the least that a field can hold. Without a mesh, a cell. Made on first use.
-  double half_thickness() const;
+  // Metres: half of the thickness, of about 2,000 places; at least a cell, which is the least that a
+  // field can hold. Without a mesh, a cell. Made on first use.
+  struct HalfThickness {
+    double least = 0;
+    double usual = 0;  // A tenth of the places are thinner.
+  };
+  const HalfThickness& half_thickness() const;
 
  private:
-  MadeOnce<double> half_thickness_{};
+  MadeOnce<HalfThickness> half_thickness_{};
   MadeOnce<Surface> surface_{};
   MadeOnce<Points> points_{};
 };
