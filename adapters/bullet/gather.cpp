@@ -169,7 +169,8 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
           .margin = static_cast<double>(shape.getMargin()),
           .is_0 = is_0,
           .tree = shape.body().tree ? &*shape.body().tree : nullptr,
-          .patches = &shape.body().patches};
+          .patches = &shape.body().patches,
+          .wide_patches = &shape.body().wide_patches};
 }
 
 void take_made_points(Ours& ours) {
@@ -178,10 +179,30 @@ void take_made_points(Ours& ours) {
   if (made.tree == nullptr) return;
   ours.tree = made.tree;
   ours.patches = &made.patches;
+  ours.wide_patches = &made.wide_patches;
 }
 
-void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
+namespace {
+
+// Some of the hits: their directions differ by more than about a quarter of a right angle.
+bool look_apart(const Ours& ours, const Placed& other, const ShellPlacement& placement,
+                std::span<const ShellHit> hits) {
+  constexpr std::size_t kFew = 8, kSome = 24;
+  constexpr double kLookAlike = 0.9;  // Length of the mean direction.
+  if (hits.size() < kFew) return false;
+  const std::size_t stride = hits.size() / kSome + 1;
+  Vec3 sum{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < hits.size(); i += stride, ++count)
+    sum += direction_at(*ours.tree, *other.target, placement, hits[i].point);
+  return length(sum) < kLookAlike * static_cast<double>(count);
+}
+
+}  // namespace
+
+void gather_points(const Ours& all_of_ours, const Placed& other, const GatherRequest& request,
                    ShellMemory& of_pair, GatherScratch& memory) {
+  Ours ours = all_of_ours;
   std::vector<Candidate>& candidates = memory.candidates;
   const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
@@ -201,6 +222,12 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
   const std::span<const ShellHit> near =
       drop_those_apart(ours, other, placement, answer, request, memory.near_hits);
+  if (!is_cut(ours) && ours.wide_patches != nullptr && !ours.wide_patches->first_point.empty() &&
+      memory.is_wide != nullptr) {
+    *memory.is_wide = *memory.is_wide || look_apart(ours, other, placement, near);
+    if (*memory.is_wide) ours.patches = ours.wide_patches;
+  }
+  const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
     const ChosenHits all{.tree = tree,
@@ -208,7 +235,7 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
                          .last_keys = request.last->keys(slot),
                          .finder = finder,
                          .slack = slack_of(ours),
-                         .most = ours.body().settings.points_per_manifold,
+                         .most = is_cut_wide ? 1 : ours.body().settings.points_per_manifold,
                          .keeps_old = !is_cut(ours)};
     const Choice choice = all.choose([&](std::size_t i) {
       return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));

@@ -27,6 +27,7 @@ struct Ours {
   // The points for this pair; null if there are none.
   const PointSphereTree* tree = nullptr;
   const ShellPatches* patches = nullptr;
+  const ShellPatches* wide_patches = nullptr;  // Null or empty: never cut further.
 
   const BulletBody& body() const { return shape->body(); }
   Sphere world_ball() const {
@@ -50,6 +51,7 @@ struct GatherScratch {
   std::vector<Candidate> candidates{};
   Triangles triangles{};
   ThicknessMemory* thickness = nullptr;  // Of the pair's mesh.
+  bool* is_wide = nullptr;  // Of the pair: its contacts have looked in many directions.
 };
 
 // A target with its pose, scale and margin.

@@ -21,6 +21,7 @@ struct PairState {
   Manifolds manifolds;
   ShellMemory points_0{}, points_1{};
   ThicknessMemory thickness{};  // Of the other, if it is a mesh.
+  bool is_wide = false;         // Its contacts have looked in many directions.
   // Of the thread, during the pair's turn (ScratchLease).
   GatherScratch* scratch = nullptr;
   std::vector<Candidate>& candidates() { return scratch->candidates; }

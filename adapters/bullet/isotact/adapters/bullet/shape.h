@@ -56,6 +56,10 @@ struct BulletShapeSettings {
   double max_approach = 0;
   // SSL14 2.4: cut into about so many patches, each with a manifold of its own. 1: not cut.
   std::uint32_t patches = 1;
+  // For shapes that are not cut: pairs whose contacts look in many directions, as those of threads,
+  // gears and pins in holes do, are cut into about so many. Four contacts would let them tilt. 1:
+  // never.
+  std::uint32_t wide_patches = 30;
   // Instead of `patches`: the nodes of this level of the tree. Negative: not used.
   int patch_level = -1;
   // Contacts per manifold, 1 to 4. 0: four, or one per manifold if the shape is cut, as in SSL14. 1
@@ -90,6 +94,8 @@ struct BulletBody {
   double smallest_side = 0;
   double cell = 0;         // Metres; 0 without field and voxmap.
   ShellPatches patches{};  // of `tree`
+  // Of `tree`, for pairs whose contacts look in many directions. Empty: these are not cut either.
+  ShellPatches wide_patches{};
   BulletShapeSettings settings{};
   // As they were given, without defaults: for cooking it anew at another scale.
   ShapeSettings shape_settings{};
@@ -102,7 +108,7 @@ struct BulletBody {
   };
   struct Points {
     const PointSphereTree* tree = nullptr;  // of the shape
-    ShellPatches patches{};
+    ShellPatches patches{}, wide_patches{};
   };
   // Returns points for a shape without `tree`. The tree is null if they cannot be made; the reason
   // is reported once (report.h).
@@ -190,6 +196,10 @@ class IsotactShape final : public btConcaveShape {
 
 // Cooking. Throws Error as the builders do, and for settings out of range.
 struct CookSettings {
+  // If neither resolution nor size of cells are given, the field has at least four cells across the
+  // body's smallest side, 128 to 256 cells along the longest one. If neither number nor spacing of
+  // points are given, points are two cells apart, or a 64th of the longest side if that is more: the
+  // time of a step depends on the points.
   ShapeSettings shape{};
   BulletShapeSettings bullet{};
 };
