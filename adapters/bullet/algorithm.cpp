@@ -159,21 +159,20 @@ bool add_exact_distance(const PairNow& now, double threshold, PairState& state) 
   const auto unscaled = [s](const Pose& pose) { return Pose{pose.rotation, pose.translation / s}; };
   thread_local DistanceScratch scratch;
   try {
-    const DistanceResult r = distance(
-        now.ours.body().shape, unscaled(now.ours.world_from_shape), now.second->body().shape,
-        unscaled(now.second->world_from_shape),
-        {.max_distance = (threshold + grown) / s, .want_depth = false}, scratch);
+    const DistanceResult r =
+        distance(now.ours.body().shape, unscaled(now.ours.world_from_shape),
+                 now.second->body().shape, unscaled(now.second->world_from_shape),
+                 {.max_distance = (threshold + grown) / s, .want_depth = false}, scratch);
     const double apart = r.distance * s - grown;
     // Surfaces that touch although no point is near are left to the points.
     if (!r.exact || !(r.distance > 0)) return false;
     if (!(apart <= threshold)) return true;
     const Vec3 normal = r.contact.normal;
-    state.candidates().push_back(
-        {.key = make_key(Finder::kPointsOf0, 0),
-         .on_0 = r.contact.point_on_a * s - normal * now.ours.margin,
-         .on_1 = r.contact.point_on_b * s + normal * now.second->margin,
-         .normal = normal,
-         .distance = apart});
+    state.candidates().push_back({.key = make_key(Finder::kPointsOf0, 0),
+                                  .on_0 = r.contact.point_on_a * s - normal * now.ours.margin,
+                                  .on_1 = r.contact.point_on_b * s + normal * now.second->margin,
+                                  .normal = normal,
+                                  .distance = apart});
   } catch (const std::exception& error) {  // Bullet passes none on.
     report_bullet_error(fmt::format("a distance was not computed: {}", error.what()));
     return false;

@@ -170,8 +170,7 @@ std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,
   if (scaling.x * scaling.y * scaling.z < 0)
     for (auto& t : mesh.triangles) std::swap(t[1], t[2]);
   // Lengths scale with the body.
-  const double factor =
-      std::cbrt(std::abs(scaling.x) * std::abs(scaling.y) * std::abs(scaling.z));
+  const double factor = std::cbrt(std::abs(scaling.x) * std::abs(scaling.y) * std::abs(scaling.z));
   CookSettings settings{.shape = body.shape_settings, .bullet = body.wished};
   if (settings.shape.field.voxel_size) *settings.shape.field.voxel_size *= factor;
   settings.shape.spacing *= factor;

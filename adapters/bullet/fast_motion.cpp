@@ -212,8 +212,7 @@ void hold_whole_body(const PairNow& now, double time_step, PairState& state) {
   for (Candidate& c : state.candidates()) c.slot = 0;
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
-  add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step,
-                   state.candidates());
+  add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step, state.candidates());
 }
 
 }  // namespace isotact::bullet_detail

@@ -212,8 +212,7 @@ struct SurfacePlace {
   double distance = 0;
 };
 std::optional<SurfacePlace> find_on_surface(const Ours& ours, const Placed& other,
-                                            const ShellPlacement& placement,
-                                            const ShellHit& hit) {
+                                            const ShellPlacement& placement, const ShellHit& hit) {
   constexpr int kSteps = 4;
   // Flat parts are left alone: less slope than that is noise there.
   constexpr double kFacing = 0.9, kEnough = 1e-3, kFlat = 0.02, kMostSpacings = 2;

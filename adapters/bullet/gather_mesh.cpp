@@ -38,7 +38,7 @@ void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
       .field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
       .shell_scale = ours.scale};
   TriangleRequest query{.margin = request.furthest() + ours.margin,
-                              .widen = 1e-5 * ours.body().ball.radius * ours.scale};
+                        .widen = 1e-5 * ours.body().ball.radius * ours.scale};
   m.triangle_hits.clear(), m.hit_triangle.clear();
   for (std::uint32_t t = 0; t < triangles.size(); ++t) {
     const auto& c = triangles[t].corner;

@@ -301,10 +301,10 @@ double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0
 // and all of it if that is more. An impact therefore takes two steps here. In the first, the gap is
 // given without restitution: the body comes to touch with the speed d / dt, and the impact's energy
 // is stored. In the next, the contact has no gap and the restitution w / (d / dt) with which the
-// solver makes v >= w, the speed of the rebound. If d / dt would be below the solver's threshold for
-// bounces, the body bounces at once, across the small gap. So does a body that is found in overlap,
-// with no gap before. Only what is slower in the second step than that threshold gets its speed as
-// the correction of a small overlap.
+// solver makes v >= w, the speed of the rebound. If d / dt would be below the solver's threshold
+// for bounces, the body bounces at once, across the small gap. So does a body that is found in
+// overlap, with no gap before. Only what is slower in the second step than that threshold gets its
+// speed as the correction of a small overlap.
 //
 // The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
 // flight keeps E = v^2/2 + g x - g dt v/2 (instead of v^2/2 + g x: insert both steps to verify).

@@ -76,7 +76,8 @@ std::unique_ptr<IsotactShape> load_serialized_shape(std::string_view name,
     is_right = is_right && read.ec == std::errc() && std::isfinite(number);
   }
   const Quat q{n[4], n[5], n[6], n[7]};
-  if (!is_right || rest.empty() || !(std::abs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1) < 1e-6))
+  if (!is_right || rest.empty() ||
+      !(std::abs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1) < 1e-6))
     throw Error("the name of a serialized shape of Isotact's is damaged");
   const std::string path(rest);
   if (hash_of(path) != hash)

@@ -45,10 +45,9 @@ const bullet_detail::BulletBody::HalfThickness& bullet_detail::BulletBody::half_
       if (length_sq(normal) < 0.5) continue;
       // Inward, from a little below the face.
       const Vec3 from = (corner[0] + corner[1] + corner[2]) / 3.0 - normal * (0.01 * least);
-      const RayHit hit =
-          find_first_hit(s.bvh, {.origin = to_float(from),
-                                 .direction = to_float(-normal),
-                                 .t_max = static_cast<float>(2 * most)});
+      const RayHit hit = find_first_hit(s.bvh, {.origin = to_float(from),
+                                                .direction = to_float(-normal),
+                                                .t_max = static_cast<float>(2 * most)});
       halves.push_back(hit.triangle == kNoTriangle ? most : static_cast<double>(hit.t) / 2);
     }
     if (halves.empty()) return HalfThickness{least, least};
@@ -96,8 +95,7 @@ void IsotactShape::setLocalScaling(const btVector3& scaling) {
   const Vec3 s = from_bullet(scaling);
   const double tolerance = 1e-5 * std::abs(s.x);
   const auto refuse = [&](const std::string& why) {
-    report_bullet_error(
-        fmt::format("setLocalScaling({}, {}, {}) refused: {}", s.x, s.y, s.z, why));
+    report_bullet_error(fmt::format("setLocalScaling({}, {}, {}) refused: {}", s.x, s.y, s.z, why));
   };
   if (!is_finite(s) || s.x == 0 || s.y == 0 || s.z == 0)
     return refuse("factors must be finite and not 0");
@@ -221,7 +219,8 @@ class FirstHit final : public btTriangleConvexcastCallback {
 void send_sweep_hit(const IsotactShape& shape, Sender& sender,
                     const btTriangleConvexcastCallback& callback) {
   const btTransform local = callback.m_triangleToWorld.inverse();
-  const btTransform from = local * callback.m_convexShapeFrom, to = local * callback.m_convexShapeTo;
+  const btTransform from = local * callback.m_convexShapeFrom,
+                    to = local * callback.m_convexShapeTo;
   // The box of the convex shape about its origin, in both rotations.
   btVector3 lower, upper, other_lower, other_upper;
   callback.m_convexShape->getAabb(btTransform(from.getBasis()), lower, upper);
@@ -249,20 +248,21 @@ void send_sweep_hit(const IsotactShape& shape, Sender& sender,
     if (body.target && body.target->lipschitz() <= 1.01) {
       const double reach = length(half) + length(path) / (2 * parts);
       const double apart =
-          body.target->sample(transform_point(inverse(shape.bullet_from_shape()),
-                                              center / shape.scale()), {}).distance *
+          body.target
+              ->sample(transform_point(inverse(shape.bullet_from_shape()), center / shape.scale()),
+                       {})
+              .distance *
           shape.scale();
       // Inside as well: it touches the surface only near it.
       if (std::abs(apart) > 1.02 * reach + 2 * body.cell * shape.scale() && apart > 0) continue;
     }
-    const Vec3 reach = half + Vec3{std::abs(path.x), std::abs(path.y), std::abs(path.z)} *
-                                  (0.5 / parts);
+    const Vec3 reach =
+        half + Vec3{std::abs(path.x), std::abs(path.y), std::abs(path.z)} * (0.5 / parts);
     Aabbf box;
     for (unsigned i = 0; i < 8; ++i)
-      extend(box, sender.to_shape(to_bullet(
-                      center + Vec3{(i & 1U) != 0 ? reach.x : -reach.x,
-                                    (i & 2U) != 0 ? reach.y : -reach.y,
-                                    (i & 4U) != 0 ? reach.z : -reach.z})));
+      extend(box, sender.to_shape(to_bullet(center + Vec3{(i & 1U) != 0 ? reach.x : -reach.x,
+                                                          (i & 2U) != 0 ? reach.y : -reach.y,
+                                                          (i & 4U) != 0 ? reach.z : -reach.z})));
     const std::size_t before = sent.size();
     visit_triangles_in_box(body.surface().bvh, box, [&](std::uint32_t triangle) {
       if (!std::binary_search(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(before),

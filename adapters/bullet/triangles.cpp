@@ -36,7 +36,8 @@ class Collector final : public btTriangleCallback {
     }
     if (!(length_sq(t.normal) > 0.5)) return;
     t.ball.center = (t.corner[0] + t.corner[1] + t.corner[2]) / 3.0;
-    for (const Vec3& c : t.corner) t.ball.radius = std::max(t.ball.radius, length(c - t.ball.center));
+    for (const Vec3& c : t.corner)
+      t.ball.radius = std::max(t.ball.radius, length(c - t.ball.center));
     triangles_.push_back(t);
   }
 

@@ -48,8 +48,8 @@ class ThicknessMemory {
 struct Triangles {
   std::vector<FlatTriangle> faces{};
   std::vector<Ridge> ridges{};
-  std::vector<FeatureEdge> edges{};  // of the ridges
-  double thinnest = 0;               // Metres: the least thickness.
+  std::vector<FeatureEdge> edges{};   // of the ridges
+  double thinnest = 0;                // Metres: the least thickness.
   std::vector<std::uint32_t> near{};  // Scratch.
 };
 

@@ -50,10 +50,11 @@ void bench_memory(const Options& options, Stock&, Report& report) {
     const auto across = static_cast<int>(std::round(std::cbrt(count / 2.0)));
     Stage stage({.step = 1.0 / 60});
     for (int i = 0; i < 4; ++i)
-      stage.add(side, {.mass = 0,
-                       .pose = {rotation_about({0, 1, 0}, kPi / 2 * i),
-                                rotate(rotation_about({0, 1, 0}, kPi / 2 * i),
-                                       Vec3{-0.08 * across, 0, 0})}});
+      stage.add(
+          side,
+          {.mass = 0,
+           .pose = {rotation_about({0, 1, 0}, kPi / 2 * i),
+                    rotate(rotation_about({0, 1, 0}, kPi / 2 * i), Vec3{-0.08 * across, 0, 0})}});
     Random random(1);
     for (int i = 0; i < count; ++i)
       stage.add(dense, {.pose = {random.rotation(),

@@ -1,8 +1,8 @@
 // Bodies thrown at walls by the thousand, in worlds of Bullet's with the guard and without.
+#include "adapters/bullet/bullet_throws.h"
+
 #include <map>
 #include <string>
-
-#include "adapters/bullet/bullet_throws.h"
 
 #include "bullet_report.h"
 #include "support/measure.h"
@@ -35,10 +35,12 @@ void bench_throws(const Options& options, Stock&, Report& report) {
     c.seconds += seconds_of([&] {
                    without = play<btDiscreteDynamicsWorld, btMultiBodyDynamicsWorld>(t);
                  }).processor;
-    c.guarded_seconds += seconds_of([&] {
-                           with = play<GuardedWorld<btDiscreteDynamicsWorld>,
-                                       GuardedWorld<btMultiBodyDynamicsWorld>>(t);
-                         }).processor;
+    c.guarded_seconds +=
+        seconds_of([&] {
+          with =
+              play<GuardedWorld<btDiscreteDynamicsWorld>, GuardedWorld<btMultiBodyDynamicsWorld>>(
+                  t);
+        }).processor;
     ++c.throws;
     c.met += with.met ? 1 : 0;
     c.behind += without.behind ? 1 : 0;
@@ -47,10 +49,10 @@ void bench_throws(const Options& options, Stock&, Report& report) {
     c.tests += with.tests;
     c.held += with.held;
     if (!t.is_multibody) ++rigid, rigid_behind += without.behind ? 1 : 0;
-    report.check(!with.behind, "no body ends behind a wall in a guarded world",
-                 fmt::format("seed {}, throw {}: {} at {:.1f} m/s and {:.0f} Hz, {} of {:g} m",
-                             options.seed, i, t.thrown->name, t.speed, t.rate, wall,
-                             kThickness[t.thickness]));
+    report.check(
+        !with.behind, "no body ends behind a wall in a guarded world",
+        fmt::format("seed {}, throw {}: {} at {:.1f} m/s and {:.0f} Hz, {} of {:g} m", options.seed,
+                    i, t.thrown->name, t.speed, t.rate, wall, kThickness[t.thickness]));
   }
   Table table = report.table(
       {.id = "bullet-throws",

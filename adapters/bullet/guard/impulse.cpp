@@ -77,10 +77,9 @@ void push_apart_at(btCollisionObject& a, btCollisionObject& b, const Vec3& place
   const double approach = second.speed() - first.speed();
   const double mobility = first.mobility() + second.mobility();
   if (!(approach > 0) || !(mobility > 0)) return;
-  const double e =
-      approach > kBounceSpeed
-          ? static_cast<double>(gCalculateCombinedRestitutionCallback(&a, &b))
-          : 0;
+  const double e = approach > kBounceSpeed
+                       ? static_cast<double>(gCalculateCombinedRestitutionCallback(&a, &b))
+                       : 0;
   const double impulse = (1 + e) * approach / mobility;
   first.push(impulse);
   second.push(-impulse);

@@ -89,7 +89,7 @@ struct MotionGuard::State {
   void find_pairs(btCollisionWorld& world);
   Stop find_stop_of(const FollowedPair& pair);
   Stop first_stop(const Follower& a, const btCollisionShape& shape_a, const Pose& a_from_shape,
-                   const Follower& b, const btCollisionShape& shape_b, const Pose& b_from_shape);
+                  const Follower& b, const btCollisionShape& shape_b, const Pose& b_from_shape);
   void resolve();
   void stop(Group& group, double time, std::deque<std::size_t>& queue, std::vector<char>& queued);
   void move_back(double time_step);
@@ -163,9 +163,7 @@ void MotionGuard::State::find_pairs(btCollisionWorld& world) {
   for (const std::size_t i : order) {
     const Follower& f = followers[i];
     open.erase(std::remove_if(open.begin(), open.end(),
-                              [&](std::size_t o) {
-                                return followers[o].upper.x() < f.lower.x();
-                              }),
+                              [&](std::size_t o) { return followers[o].upper.x() < f.lower.x(); }),
                open.end());
     for (const std::size_t o : open) {
       const Follower& g = followers[o];
@@ -195,8 +193,8 @@ Stop MotionGuard::State::first_stop(const Follower& a, const btCollisionShape& s
     const auto& compound = static_cast<const btCompoundShape&>(shape);
     Stop first;
     for (int i = 0; i < compound.getNumChildShapes(); ++i) {
-      const Stop stop = visit(*compound.getChildShape(i),
-                              from * from_bullet(compound.getChildTransform(i)));
+      const Stop stop =
+          visit(*compound.getChildShape(i), from * from_bullet(compound.getChildTransform(i)));
       if (stop.time < first.time) first = stop;
     }
     return first;

@@ -10,9 +10,10 @@
 namespace isotact::bullet_detail {
 namespace {
 
-// Depths up to this share of a thickness or a cell are the solver's matter. Deeper ones are as well,
-// if they grow slowly: by no more than this in a step. Bodies that slide in a thread are never far
-// from that. The limit is a share of half of the usual thickness, and where directions turn over.
+// Depths up to this share of a thickness or a cell are the solver's matter. Deeper ones are as
+// well, if they grow slowly: by no more than this in a step. Bodies that slide in a thread are
+// never far from that. The limit is a share of half of the usual thickness, and where directions
+// turn over.
 constexpr double kFreeDepth = 0.25, kMostDepth = 0.5;
 // Tests follow each other within this share: two tests of a point on a path through a slab of
 // half-thickness h are at most h apart, so that one of them is at least h - h/2 deep. The prisms of
@@ -93,9 +94,9 @@ class PairTest {
       const auto& other = static_cast<const IsotactShape&>(other_);
       half = std::min(half, half_thickness(other));
       most_ = std::min(most_, other.body().half_thickness().usual * other.scale());
-      slack_ = std::min(cell > 0 ? cell : half, other.body().cell > 0
-                                                    ? other.body().cell * other.scale()
-                                                    : half_thickness(other));
+      slack_ =
+          std::min(cell > 0 ? cell : half, other.body().cell > 0 ? other.body().cell * other.scale()
+                                                                 : half_thickness(other));
     } else if (kind_ == PairKind::kSolid) {
       slack_ = cell > 0 ? cell : half;
       const btVector3 side = solid_->upper - solid_->lower;
@@ -204,10 +205,12 @@ class PairTest {
       const double deeper = is_turned ? depth : stopped_depth(before, depth, noise);
       if (!(deeper > worst_)) continue;
       // Back to where it came from.
-      const Vec3 sign = transform_vector(other.world_from_target, is_turned ? start.gradient : out) *
-                        (ours.is_0 ? 1.0 : -1.0);
-      note(deeper, transform_point(other.world_from_target,
-                                   isotact::place_of(*ours.tree, placement, hit.point)),
+      const Vec3 sign =
+          transform_vector(other.world_from_target, is_turned ? start.gradient : out) *
+          (ours.is_0 ? 1.0 : -1.0);
+      note(deeper,
+           transform_point(other.world_from_target,
+                           isotact::place_of(*ours.tree, placement, hit.point)),
            sign);
     }
     return !(worst_ > 0);
@@ -235,15 +238,14 @@ class PairTest {
       find_hits_edges_field(*body.field, scratch_.edges, query, scratch_.edge_hits);
     else
       find_hits_edges_field(*body.voxmap, scratch_.edges, query, scratch_.edge_hits);
-    const Pose start_from_now = inverse(start_.ours.world_from_shape) * start_.world_from_other *
-                                inverse(shape_from_edges);
+    const Pose start_from_now =
+        inverse(start_.ours.world_from_shape) * start_.world_from_other * inverse(shape_from_edges);
     const double noise = kRounding * now.ours.world_ball().radius;
     for (const FeatureHit& hit : scratch_.edge_hits) {
       if (length_sq(hit.direction) < 0.5) continue;
       const Vec3 place = transform_point(start_from_now, hit.point * s) / s;
       const double before = body.target->sample(place, {}).distance * s - radius - now.ours.margin;
-      const double deeper =
-          stopped_depth(before, now.ours.margin - hit.distance * s, noise);
+      const double deeper = stopped_depth(before, now.ours.margin - hit.distance * s, noise);
       if (deeper > worst_)
         note(deeper, transform_point(now.ours.world_from_shape, hit.point * s),
              -transform_vector(now.ours.world_from_shape, hit.direction));
@@ -310,8 +312,7 @@ class PairTest {
     double clearance = most;
     const auto add = [&](const Ours& ours, const Placed& other) {
       if (ours.tree == nullptr || other.target == nullptr) return;
-      clearance =
-          std::min(clearance, compute_clearance(ours, other, clearance, scratch_.points));
+      clearance = std::min(clearance, compute_clearance(ours, other, clearance, scratch_.points));
     };
     if (kind_ == PairKind::kOurs) {
       add(now.ours, placed(*now.second));
@@ -339,7 +340,7 @@ class PairTest {
 
   const MovingShape& a_;
   const MovingShape &first_, &second_;
-  Stop stop_{};  // Of the last test that failed.
+  Stop stop_{};       // Of the last test that failed.
   double worst_ = 0;  // Metres: how much deeper the worst place of that test is.
   GuardScratch& scratch_;
   const IsotactShape& ours_;

@@ -45,8 +45,7 @@ double Path::fastest(double radius) const {
     const Quat turn = conjugate(knots[i - 1].rotation) * knots[i].rotation;
     const double sine = std::sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
     const double angle = 2 * std::atan2(sine, std::abs(turn.w));
-    most = std::max(most,
-                    length(knots[i].translation - knots[i - 1].translation) + angle * radius);
+    most = std::max(most, length(knots[i].translation - knots[i - 1].translation) + angle * radius);
   }
   return most * static_cast<double>(knots.size() - 1);
 }

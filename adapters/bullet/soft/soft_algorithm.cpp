@@ -106,8 +106,8 @@ class SoftContacts {
                                                   : btMatrix3x3(0, 0, 0, 0, 0, 0, 0, 0, 0);
     const btScalar step = soft_.m_sst.sdt;
     const btVector3 arm = node.m_x - world.getOrigin();
-    const btVector3 carried = rigid_ != nullptr ? rigid_->getVelocityInLocalPoint(arm) * step
-                                                : btVector3(0, 0, 0);
+    const btVector3 carried =
+        rigid_ != nullptr ? rigid_->getVelocityInLocalPoint(arm) * step : btVector3(0, 0, 0);
     const btVector3 relative = node.m_x - node.m_q - carried;
     const btScalar along = relative.dot(normal);
     const btVector3 aside = relative - normal * along;
@@ -122,8 +122,7 @@ class SoftContacts {
     contact.m_c1 = arm;
     contact.m_c2 = mass_of_node * step;
     contact.m_c3 = aside.length2() < (along * friction) * (along * friction) ? 0 : 1 - friction;
-    contact.m_c4 =
-        object_.isStaticOrKinematicObject() ? soft_.m_cfg.kKHR : soft_.m_cfg.kCHR;
+    contact.m_c4 = object_.isStaticOrKinematicObject() ? soft_.m_cfg.kKHR : soft_.m_cfg.kCHR;
     soft_.m_rcontacts.push_back(contact);
     if (rigid_ != nullptr) rigid_->activate();
   }

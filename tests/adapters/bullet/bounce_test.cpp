@@ -28,8 +28,7 @@ double peak_of(const Drop& drop, btCollisionShape& shape) {
   btMultiBodyDynamicsWorld world(&dispatcher, &broadphase, &solver, &configuration);
   world.setGravity({0, -10, 0});
   world.getSolverInfo().m_splitImpulse = drop.is_split ? 1 : 0;
-  world.getSolverInfo().m_splitImpulsePenetrationThreshold =
-      static_cast<btScalar>(drop.threshold);
+  world.getSolverInfo().m_splitImpulsePenetrationThreshold = static_cast<btScalar>(drop.threshold);
   btStaticPlaneShape plane({0, 1, 0}, 0);
   btBoxShape box({2, 0.5F, 2});
   btRigidBody ground(btRigidBody::btRigidBodyConstructionInfo(

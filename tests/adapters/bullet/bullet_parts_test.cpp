@@ -53,8 +53,8 @@ TEST(BulletParts, PairsHaveTheDepthOfCollide) {
     const IsotactShape &a = i % 2 == 0 ? torus_shape() : cube_shape(), &b = torus_shape();
     const Pose pose_a{random.rotation(), {}};
     const Pose pose_b{random.rotation(), random.in_unit_ball() * 0.6};
-    const CollideResult r = collide(a.body().shape, pose_a, b.body().shape, pose_b,
-                                    {.accuracy = Accuracy::kField});
+    const CollideResult r =
+        collide(a.body().shape, pose_a, b.body().shape, pose_b, {.accuracy = Accuracy::kField});
     if (r.contacts.empty()) continue;
     double depth = 0;
     for (const Contact& c : r.contacts) depth = std::max(depth, c.depth);
@@ -120,8 +120,8 @@ TEST(BulletParts, SweepsHitWhereTheyDoOnTriangles) {
 }
 
 void write_ring(const std::string& path, int resolution) {
-  const Shape ring = Shape::from_mesh(make_torus({}), {.field = {.resolution = resolution},
-                                                       .points = 500});
+  const Shape ring =
+      Shape::from_mesh(make_torus({}), {.field = {.resolution = resolution}, .points = 500});
   Asset asset;
   asset.field = ring.field();
   set_point_sphere_tree(asset, *ring.tree());

@@ -34,7 +34,8 @@ struct Thrown {
 
 inline Thrown make_thrown(const std::string& name, TriangleMesh mesh) {
   const Vec3f side = extent(bounds(mesh));
-  const auto scale = static_cast<float>(kSize / static_cast<double>(std::max({side.x, side.y, side.z})));
+  const auto scale =
+      static_cast<float>(kSize / static_cast<double>(std::max({side.x, side.y, side.z})));
   for (Vec3f& p : mesh.positions) p = p * scale;
   Thrown thrown{.name = name, .cooked = cook_bullet_shape(mesh)};
   thrown.info = make_body_info(*thrown.cooked, {.mass = 1});
@@ -90,9 +91,9 @@ inline Wall make_wall(WallKind kind, double thickness) {
     Random random(17);
     for (int i = 0; i < kSide * kSide; ++i)
       wall.heights.push_back(static_cast<float>(random.uniform(-0.01, 0)));
-    auto field = std::make_unique<btHeightfieldTerrainShape>(
-        kSide, kSide, wall.heights.data(), btScalar(1), btScalar(-0.02), btScalar(0.02), 2,
-        PHY_FLOAT, false);
+    auto field = std::make_unique<btHeightfieldTerrainShape>(kSide, kSide, wall.heights.data(),
+                                                             btScalar(1), btScalar(-0.02),
+                                                             btScalar(0.02), 2, PHY_FLOAT, false);
     field->setLocalScaling({2 * half / (kSide - 1), 2 * half / (kSide - 1), 1});
     wall.shape = std::move(field);
     wall.place = 0;
@@ -106,7 +107,8 @@ inline const Wall& wall_of(WallKind kind, std::size_t thickness) {
   if (kind == WallKind::kHeights) thickness = 0;
   const auto at = all.find({kind, thickness});
   if (at != all.end()) return at->second;
-  return all.emplace(std::pair{kind, thickness}, make_wall(kind, kThickness[thickness])).first->second;
+  return all.emplace(std::pair{kind, thickness}, make_wall(kind, kThickness[thickness]))
+      .first->second;
 }
 
 struct Throw {
@@ -114,8 +116,8 @@ struct Throw {
   WallKind wall = WallKind::kOurs;
   std::size_t thickness = 0;  // Index.
   bool is_multibody = false;
-  double rate = 60;   // Hz
-  double speed = 0;   // m/s
+  double rate = 60;  // Hz
+  double speed = 0;  // m/s
   double mass = 1, restitution = 0, friction = 0.5;
   Pose pose{};
   Vec3 velocity{}, turn{};
@@ -278,8 +280,8 @@ Outcome play(const Throw& t) {
       before[k] = now;
     }
     if (body)
-      outcome.most_turn = std::max(outcome.most_turn,
-                                   static_cast<double>(body->getAngularVelocity().length()));
+      outcome.most_turn =
+          std::max(outcome.most_turn, static_cast<double>(body->getAngularVelocity().length()));
   }
   if (body) stage.world->removeRigidBody(body.get());
   if (chain.body) {

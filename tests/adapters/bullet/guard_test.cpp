@@ -56,9 +56,9 @@ TEST(BulletGuard, BulletsBodiesDoNotPassThroughOurWall) {
   btBoxShape box({0.05F, 0.03F, 0.02F});
   btSphereShape ball(0.03F);
   btCapsuleShape capsule(0.01F, 0.1F);
-  for (btCollisionShape* shape : {static_cast<btCollisionShape*>(&box),
-                                  static_cast<btCollisionShape*>(&ball),
-                                  static_cast<btCollisionShape*>(&capsule)})
+  for (btCollisionShape* shape :
+       {static_cast<btCollisionShape*>(&box), static_cast<btCollisionShape*>(&ball),
+        static_cast<btCollisionShape*>(&capsule)})
     for (int i = 0; i < unless_slow(8, 2); ++i) {
       btDefaultCollisionConfiguration configuration;
       btCollisionDispatcher dispatcher(&configuration);
@@ -102,8 +102,7 @@ TEST(BulletGuard, ChildrenOfCompoundsAreHeld) {
     Guarded world(&dispatcher, &broadphase, &solver, &configuration);
     btRigidBody still(btRigidBody::btRigidBodyConstructionInfo(0, nullptr, &wall_compound));
     world.addRigidBody(&still);
-    btRigidBody body(
-        btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &pair, info.inertia * 3));
+    btRigidBody body(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &pair, info.inertia * 3));
     body.setWorldTransform(to_bullet(Pose{rotation_about({1, 0, 2}, 0.9 * i), {0, 0, 0.6}}));
     body.setLinearVelocity({0, 0, -50});
     body.setAngularVelocity({20, 3, 0});

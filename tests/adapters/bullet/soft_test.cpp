@@ -33,9 +33,9 @@ Cloth drop_cloth(btCollisionShape& shape, int nodes, bool with_guard = false) {
   btRigidBody still(btRigidBody::btRigidBodyConstructionInfo(0, nullptr, &shape));
   world->addRigidBody(&still);
   const btScalar half(0.4F);
-  btSoftBody* cloth = btSoftBodyHelpers::CreatePatch(
-      world->getWorldInfo(), {-half, 0.35F, -half}, {half, 0.35F, -half}, {-half, 0.35F, half},
-      {half, 0.35F, half}, nodes, nodes, 0, true);
+  btSoftBody* cloth = btSoftBodyHelpers::CreatePatch(world->getWorldInfo(), {-half, 0.35F, -half},
+                                                     {half, 0.35F, -half}, {-half, 0.35F, half},
+                                                     {half, 0.35F, half}, nodes, nodes, 0, true);
   cloth->getCollisionShape()->setMargin(btScalar(0.01));
   cloth->setTotalMass(btScalar(0.5));
   cloth->m_cfg.piterations = 4;

@@ -35,8 +35,8 @@ double pitch_of(double diameter, double pitch) {
   btRigidBody still(btRigidBody::btRigidBodyConstructionInfo(0, nullptr, bolt.get()));
   still.setFriction(btScalar(0.01));
   world.addRigidBody(&still);
-  btRigidBody body(btRigidBody::btRigidBodyConstructionInfo(info.mass, nullptr, info.shape.get(),
-                                                            info.inertia));
+  btRigidBody body(
+      btRigidBody::btRigidBodyConstructionInfo(info.mass, nullptr, info.shape.get(), info.inertia));
   body.setFriction(btScalar(0.01));
   body.setActivationState(DISABLE_DEACTIVATION);
   body.setWorldTransform(info.world_from_body(bolt_from_nut(pitch, 1.9 * diameter)));
@@ -49,8 +49,10 @@ double pitch_of(double diameter, double pitch) {
     body.setAngularVelocity(spin);
     world.stepSimulation(static_cast<btScalar>(1 / kRate), 0);
     if (i < 60) continue;  // It comes to lie on the flank.
-    if (i == 60) height = place(body).y;
-    else turns += static_cast<double>(body.getAngularVelocity().y()) / kRate / (2 * kPi);
+    if (i == 60)
+      height = place(body).y;
+    else
+      turns += static_cast<double>(body.getAngularVelocity().y()) / kRate / (2 * kPi);
   }
   const double climbed = place(body).y - height;
   world.removeRigidBody(&body);
@@ -82,7 +84,8 @@ void hang_chain() {
   axis[static_cast<std::size_t>(along)] = 1;
   const double length_of = side[static_cast<std::size_t>(along)];
   const double thickness = 0.5 * std::min({side.x, side.y, side.z});
-  const Quat upright = along == 1 ? Quat{} : rotation_about(along == 0 ? Vec3{0, 0, 1} : Vec3{1, 0, 0}, -kPi / 2);
+  const Quat upright =
+      along == 1 ? Quat{} : rotation_about(along == 0 ? Vec3{0, 0, 1} : Vec3{1, 0, 0}, -kPi / 2);
   btDefaultCollisionConfiguration configuration;
   btCollisionDispatcher dispatcher(&configuration);
   const BulletPlugin plugin = install(dispatcher);
@@ -93,8 +96,9 @@ void hang_chain() {
   std::vector<std::unique_ptr<btRigidBody>> bodies;
   const double apart = length_of - 4.1 * thickness;  // Of two wires, one in the hole of the other.
   for (int i = 0; i < 8; ++i) {
-    bodies.push_back(std::make_unique<btRigidBody>(btRigidBody::btRigidBodyConstructionInfo(
-        i == 0 ? 0 : info.mass, nullptr, info.shape.get(), i == 0 ? btVector3(0, 0, 0) : info.inertia)));
+    bodies.push_back(std::make_unique<btRigidBody>(
+        btRigidBody::btRigidBodyConstructionInfo(i == 0 ? 0 : info.mass, nullptr, info.shape.get(),
+                                                 i == 0 ? btVector3(0, 0, 0) : info.inertia)));
     const Quat turn = rotation_about({0, 1, 0}, i % 2 == 0 ? 0 : kPi / 2) * upright;
     bodies.back()->setWorldTransform(info.world_from_body({turn, {0, -apart * i, 0}}));
     bodies.back()->setActivationState(DISABLE_DEACTIVATION);

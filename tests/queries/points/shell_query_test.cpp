@@ -366,9 +366,8 @@ TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
         const ShellResult slow = find_hits_linear(tree, t.target, placement, {}, slow_state);
         expect_same(fast, slow);
         expect_same(find_hits(tree, t.target, placement, {}, memory, shared), slow);
-        const ShellPlacement turned{.field_from_shell =
-                                        Pose{rotation_about(axis, 1), {}} *
-                                        placement.field_from_shell};
+        const ShellPlacement turned{.field_from_shell = Pose{rotation_about(axis, 1), {}} *
+                                                        placement.field_from_shell};
         const ShellResult other = find_hits(tree, t.target, turned, {}, of_another, shared);
         expect_same(other, find_hits_linear(tree, t.target, turned, {}, slow_state));
         if (HasFatalFailure()) return;

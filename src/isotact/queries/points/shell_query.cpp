@@ -335,8 +335,8 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
                      anchor->placement.field_scale == placement.field_scale;
   if (known && compute_motion(tree, anchor->placement, placement) * (1 + 1e-9) <= anchor->reach) {
     Access::last(memory) = placement;
-    return search.search_clusters(
-        {Access::clusters(memory).data(), Access::cluster_count(memory)}, buffers);
+    return search.search_clusters({Access::clusters(memory).data(), Access::cluster_count(memory)},
+                                  buffers);
   }
   const ShellLevelEntry& leaves = tree.header().levels[tree.level_count() - 1];
   const double radius = static_cast<double>(leaves.mean_radius) * placement.shell_scale;
@@ -361,8 +361,7 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
   if (clusters.size() < found.points + kPushRoom) clusters.resize(found.points + kPushRoom);
   std::copy_n(buffers.front[0], found.points, clusters.data());
   Access::cluster_count(memory) = found.points;
-  ShellCounts counts =
-      search.search_clusters({clusters.data(), found.points}, buffers);
+  ShellCounts counts = search.search_clusters({clusters.data(), found.points}, buffers);
   counts.spheres_seen = found.spheres_seen;
   return counts;
 }
@@ -408,10 +407,9 @@ ShellResult find_hits_with(const PointSphereTree& tree, const ShellTarget& targe
   } else {
     const bool coherent = memory != nullptr && target.kind() != TargetKind::kAnyField;
     const detail::ShellCounts counts =
-        coherent
-            ? detail::search_coherently(tree, target, search, placement, request.margin, *memory,
-                                        scratch)
-            : search.search(detail::ShellStateAccess::buffers(scratch));
+        coherent ? detail::search_coherently(tree, target, search, placement, request.margin,
+                                             *memory, scratch)
+                 : search.search(detail::ShellStateAccess::buffers(scratch));
     result = detail::collect(tree, search, placement, request.margin, counts, scratch);
   }
   // If a level or a budget left possible hits, the nearest point is not searched.
@@ -426,8 +424,7 @@ ShellResult find_hits_with(const PointSphereTree& tree, const ShellTarget& targe
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
                       ShellScratch& scratch) {
-  ShellMemory* memory =
-      scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
+  ShellMemory* memory = scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
   return find_hits_with(tree, target, placement, request, memory, scratch);
 }
 

@@ -1,7 +1,7 @@
 // Worlds of Bullet's in which no body passes through another one.
 //
-//   isotact::GuardedWorld<btDiscreteDynamicsWorld> world(&dispatcher, &broadphase, &solver, &config);
-//   isotact::GuardedWorld<btMultiBodyDynamicsWorld> robots(...);
+//   isotact::GuardedWorld<btDiscreteDynamicsWorld> world(&dispatcher, &broadphase, &solver,
+//   &config); isotact::GuardedWorld<btMultiBodyDynamicsWorld> robots(...);
 //
 // After Bullet has moved the bodies of a step, the guard follows their paths. If a point of a body
 // would get deeper into another body than a quarter of a cell (below), both bodies stop at the last
@@ -9,10 +9,10 @@
 // next step. Nothing else of Bullet changes.
 //
 // Guarded are pairs with at least one IsotactShape: ours against ours, against convex shapes,
-// triangle meshes and height fields, as children of compounds or alone, of rigid bodies and of links
-// of multibodies. Pairs that do not collide or have no response are left out, and so are planes:
-// they push out on one side. Kinematic bodies and bodies moved by hand are not stopped, and may push
-// others through thin walls.
+// triangle meshes and height fields, as children of compounds or alone, of rigid bodies and of
+// links of multibodies. Pairs that do not collide or have no response are left out, and so are
+// planes: they push out on one side. Kinematic bodies and bodies moved by hand are not stopped, and
+// may push others through thin walls.
 //
 // What is proved. Points of ours are followed against the other's field, formula or triangles, and
 // the other's edges and points against our field. Along the path no depth exceeds a quarter of a

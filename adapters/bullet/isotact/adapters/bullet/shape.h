@@ -117,8 +117,8 @@ struct BulletBody {
   // Returns the mesh that it was cooked from, or the isosurface. Empty for a pointshell alone.
   const Surface& surface() const;
 
-  // Metres: half of the thickness, of about 2,000 places; at least a cell, which is the least that a
-  // field can hold. Without a mesh, a cell. Made on first use.
+  // Metres: half of the thickness, of about 2,000 places; at least a cell, which is the least that
+  // a field can hold. Without a mesh, a cell. Made on first use.
   struct HalfThickness {
     double least = 0;
     double usual = 0;  // A tenth of the places are thinner.
@@ -198,8 +198,8 @@ class IsotactShape final : public btConcaveShape {
 struct CookSettings {
   // If neither resolution nor size of cells are given, the field has at least four cells across the
   // body's smallest side, 128 to 256 cells along the longest one. If neither number nor spacing of
-  // points are given, points are two cells apart, or a 64th of the longest side if that is more: the
-  // time of a step depends on the points.
+  // points are given, points are two cells apart, or a 64th of the longest side if that is more:
+  // the time of a step depends on the points.
   ShapeSettings shape{};
   BulletShapeSettings bullet{};
 };
