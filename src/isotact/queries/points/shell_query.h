@@ -107,8 +107,8 @@ struct ShellAnchor {
 }  // namespace detail
 
 // What one pair remembers of its last queries: the clusters that were near. Queries start from them
-// while the shell has moved less than their validity allows (two to three times faster at rest and
-// in slow motion). It never changes a result. It serves one tree, target and margin: others reset
+// while the shell has moved less than their validity allows. This is two to three times faster at
+// rest and in slow motion. It never changes a result. It serves one tree, target and margin: others reset
 // it. Some hundred bytes, and four for each cluster near the target.
 class ShellMemory {
  public:
