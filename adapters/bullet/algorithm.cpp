@@ -206,7 +206,7 @@ ScratchLease::ScratchLease(PairState& state) : state_(state) {
   state.scratch = all.back().release();
   all.pop_back();
   state.scratch->thickness = &state.thickness;
-  state.scratch->is_wide = &state.is_wide;
+  state.scratch->wide = &state.wide;
 }
 
 ScratchLease::~ScratchLease() {

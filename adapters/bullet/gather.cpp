@@ -211,8 +211,9 @@ struct SurfacePlace {
   Vec3 out{};    // Of the target, unit.
   double distance = 0;
 };
-std::optional<SurfacePlace> find_on_surface(const Ours& ours, const Placed& other,
-                                            const ShellPlacement& placement, const ShellHit& hit) {
+std::optional<SurfacePlace> compute_surface_place(const Ours& ours, const Placed& other,
+                                                  const ShellPlacement& placement,
+                                                  const ShellHit& hit) {
   constexpr int kSteps = 4;
   // Flat parts are left alone: less slope than that is noise there.
   constexpr double kFacing = 0.9, kEnough = 1e-3, kFlat = 0.02, kMostSpacings = 2;
@@ -266,7 +267,7 @@ std::optional<SurfacePlace> find_on_surface(const Ours& ours, const Placed& othe
 // Moves the deepest contact of a manifold from the sample to the surface.
 void move_to_surface(const Ours& ours, const Placed& other, const ShellPlacement& placement,
                      const ShellHit& hit, Candidate& c) {
-  const auto found = find_on_surface(ours, other, placement, hit);
+  const auto found = compute_surface_place(ours, other, placement, hit);
   if (!found) return;
   const Vec3 out = transform_vector(other.world_from_target, found->out);
   const Vec3 place = transform_point(other.world_from_target, found->place);
@@ -281,7 +282,7 @@ void move_to_surface(const Ours& ours, const Placed& other, const ShellPlacement
 }  // namespace
 
 void gather_points(const Ours& all_of_ours, const Placed& other, const GatherRequest& request,
-                   ShellMemory& of_pair, GatherScratch& memory) {
+                   ShellPairScratch& of_pair, GatherScratch& memory) {
   Ours ours = all_of_ours;
   std::vector<Candidate>& candidates = memory.candidates;
   const PointSphereTree& tree = *ours.tree;
@@ -302,11 +303,21 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
   const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
   const std::span<const ShellHit> near =
       drop_those_apart(ours, other, placement, answer, request, memory.near_hits);
+  // Planes have one direction.
   if (!is_cut(ours) && ours.wide_patches != nullptr && !ours.wide_patches->first_point.empty() &&
-      memory.is_wide != nullptr) {
-    *memory.is_wide = *memory.is_wide || look_apart(ours, other, placement, near);
-    if (*memory.is_wide) ours.patches = ours.wide_patches;
+      memory.wide != nullptr && other.target->kind() != TargetKind::kPlane) {
+    constexpr std::uint8_t kStepsBetween = 7;
+    WideState& wide = *memory.wide;
+    if (!wide.is_wide && wide.until_test-- == 0) {
+      wide.until_test = kStepsBetween;
+      wide.is_wide = look_apart(ours, other, placement, near);
+    }
+    if (wide.is_wide) ours.patches = ours.wide_patches;
   }
+  // At rest the sample that was found first is as good, and cheaper.
+  constexpr double kTurns = 1e-3;  // rad per step
+  const bool is_turning = request.motion != nullptr &&
+                          length(request.motion->angular) * request.motion->time_step > kTurns;
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
@@ -324,8 +335,7 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
       const ShellHit& hit = hits[choice.index[i]];
       candidates.push_back(make_candidate(ours, other, placement, hit.point,
                                           static_cast<double>(hit.distance), slot));
-      if (i == 0 && request.motion != nullptr)
-        move_to_surface(ours, other, placement, hit, candidates.back());
+      if (i == 0 && is_turning) move_to_surface(ours, other, placement, hit, candidates.back());
     }
   });
 }

@@ -40,6 +40,12 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
 // Makes points for a shape without.
 void take_made_points(Ours& ours);
 
+// Whether the contacts of a pair have looked in many directions. That is tested now and then.
+struct WideState {
+  bool is_wide = false;
+  std::uint8_t until_test = 0;  // Steps.
+};
+
 // Memory of queries of all pairs of a thread. Nothing in it outlives a pair's turn.
 struct GatherScratch {
   ShellScratch points{};
@@ -50,8 +56,8 @@ struct GatherScratch {
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
   Triangles triangles{};
-  ThicknessMemory* thickness = nullptr;  // Of the pair's mesh.
-  bool* is_wide = nullptr;  // Of the pair: its contacts have looked in many directions.
+  ThicknessScratch* thickness = nullptr;  // Of the pair's mesh.
+  WideState* wide = nullptr;              // Of the pair.
 };
 
 // A target with its pose, scale and margin.
@@ -104,7 +110,7 @@ struct GatherRequest {
 
 // Tests points of `ours` against a target. Returns up to four candidates per patch.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellMemory& of_pair, GatherScratch& memory);
+                   ShellPairScratch& of_pair, GatherScratch& memory);
 // Tests all edges of the other (in its own frame) against the field of `ours`.
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request,

@@ -19,9 +19,9 @@ struct PairState {
   PairKind kind;
   bool ours_is_0, is_shared;
   Manifolds manifolds;
-  ShellMemory points_0{}, points_1{};
-  ThicknessMemory thickness{};  // Of the other, if it is a mesh.
-  bool is_wide = false;         // Its contacts have looked in many directions.
+  ShellPairScratch points_0{}, points_1{};
+  ThicknessScratch thickness{};  // Of the other, if it is a mesh.
+  WideState wide{};
   // Of the thread, during the pair's turn (ScratchLease).
   GatherScratch* scratch = nullptr;
   std::vector<Candidate>& candidates() { return scratch->candidates; }

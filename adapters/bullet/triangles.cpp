@@ -84,8 +84,8 @@ constexpr double kFlat = 0.02;  // Sine of the angle below which an edge is not 
 
 }  // namespace
 
-double ThicknessMemory::find(const btConcaveShape& mesh, const FlatTriangle& triangle,
-                             double most) {
+double ThicknessScratch::find(const btConcaveShape& mesh, const FlatTriangle& triangle,
+                              double most) {
   const Vec3& center = triangle.ball.center;
   const std::uint64_t key = (std::uint64_t{static_cast<std::uint32_t>(triangle.part)} << 32U) |
                             static_cast<std::uint32_t>(triangle.index);
@@ -103,7 +103,7 @@ double ThicknessMemory::find(const btConcaveShape& mesh, const FlatTriangle& tri
 }
 
 void collect_triangles(const btConcaveShape& mesh, const btVector3& lower, const btVector3& upper,
-                       double thickness, double of_heights, ThicknessMemory& memory,
+                       double thickness, double of_heights, ThicknessScratch& memory,
                        Triangles& triangles) {
   triangles.faces.clear();
   Collector collector(mesh, triangles.faces);

@@ -31,7 +31,7 @@ struct Ridge {
 
 // How thick the mesh is behind triangles that were seen before. An entry counts while the
 // triangle's centre is the same.
-class ThicknessMemory {
+class ThicknessScratch {
  public:
   // Returns half of the distance to the next face that looks away behind the triangle's centre, so
   // that the prisms of both sides of a wall share it; at most `most` metres.
@@ -56,7 +56,7 @@ struct Triangles {
 // Collects triangles that touch the box, in the mesh's frame. `thickness`: at most, metres; height
 // fields have at least `of_heights`.
 void collect_triangles(const btConcaveShape& mesh, const btVector3& lower, const btVector3& upper,
-                       double thickness, double of_heights, ThicknessMemory& memory,
+                       double thickness, double of_heights, ThicknessScratch& memory,
                        Triangles& triangles);
 // Edges inside flat and hollow parts are left out: bodies must not catch on them.
 void find_ridges(Triangles& triangles);

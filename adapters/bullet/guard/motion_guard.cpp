@@ -87,7 +87,7 @@ struct MotionGuard::State {
   void follow(btCollisionWorld& world);
   void follow_multibody(btMultiBody& body, int group);
   void find_pairs(btCollisionWorld& world);
-  Stop find_stop_of(const FollowedPair& pair);
+  Stop compute_stop_of(const FollowedPair& pair);
   Stop first_stop(const Follower& a, const btCollisionShape& shape_a, const Pose& a_from_shape,
                   const Follower& b, const btCollisionShape& shape_b, const Pose& b_from_shape);
   void resolve();
@@ -208,11 +208,11 @@ Stop MotionGuard::State::first_stop(const Follower& a, const btCollisionShape& s
       return first_stop(a, shape_a, a_from_shape, b, s, p);
     });
   if (!is_guarded(shape_a, shape_b)) return {};
-  return find_stop({&shape_a, a_from_shape, &a.path, until(a)},
-                   {&shape_b, b_from_shape, &b.path, until(b)}, scratch);
+  return compute_stop({&shape_a, a_from_shape, &a.path, until(a)},
+                      {&shape_b, b_from_shape, &b.path, until(b)}, scratch);
 }
 
-Stop MotionGuard::State::find_stop_of(const FollowedPair& pair) {
+Stop MotionGuard::State::compute_stop_of(const FollowedPair& pair) {
   const Follower &a = followers[pair.a], &b = followers[pair.b];
   return first_stop(a, *a.object->getCollisionShape(), {}, b, *b.object->getCollisionShape(), {});
 }
@@ -237,7 +237,7 @@ void MotionGuard::State::resolve() {
     const std::size_t i = queue.front();
     queue.pop_front();
     queued[i] = 0;
-    const Stop found = find_stop_of(pairs[i]);
+    const Stop found = compute_stop_of(pairs[i]);
     if (found.time >= 1) continue;
     pairs[i].stop = found;
     for (const std::size_t k : {pairs[i].a, pairs[i].b})

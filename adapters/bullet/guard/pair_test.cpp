@@ -371,7 +371,7 @@ bool is_guarded(const btCollisionShape& a, const btCollisionShape& b) {
   return kind_of(other) != PairKind::kUnsupported;
 }
 
-Stop find_stop(const MovingShape& a, const MovingShape& b, GuardScratch& scratch) {
+Stop compute_stop(const MovingShape& a, const MovingShape& b, GuardScratch& scratch) {
   PairTest test(a, b, scratch);
   Stop stop = test.run();
   if (test.is_turned()) stop.normal = -stop.normal;

@@ -18,7 +18,7 @@ struct GuardScratch {
   std::vector<ShellHit> triangle_hits{};
   Triangles triangles{};
   std::unordered_map<const btCollisionShape*, OtherSolid> solids{};
-  std::unordered_map<const btCollisionShape*, ThicknessMemory> thickness{};
+  std::unordered_map<const btCollisionShape*, ThicknessScratch> thickness{};
   std::uint32_t tests = 0;
 };
 
@@ -43,6 +43,6 @@ struct Stop {
   Vec3 place{};
   Vec3 normal{};  // Unit vector, from b to a.
 };
-Stop find_stop(const MovingShape& a, const MovingShape& b, GuardScratch& scratch);
+Stop compute_stop(const MovingShape& a, const MovingShape& b, GuardScratch& scratch);
 
 }  // namespace isotact::bullet_detail

@@ -354,7 +354,7 @@ TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
     SCOPED_TRACE(t.name);
     // Two pairs that share a scratch, each with its own memory, and one that has its own.
     ShellScratch state, slow_state, shared;
-    ShellMemory memory, of_another;
+    ShellPairScratch memory, of_another;
     state.set_coherent(true);
     int remembered = 0, touching = 0, steps = 0;
     for (int run = 0; run < unless_slow(12, 3); ++run) {

@@ -21,11 +21,11 @@ struct ShellStateAccess {
   static std::vector<float>& distances(ShellScratch& s) { return s.distances_; }
   static std::vector<std::uint32_t>& front(ShellScratch& s, unsigned i) { return s.front_[i]; }
   static std::vector<float>& values(ShellScratch& s, unsigned i) { return s.values_[i]; }
-  static ShellMemory& memory(ShellScratch& s) { return s.memory_; }
-  static std::optional<Anchor>& anchor(ShellMemory& m) { return m.anchor_; }
-  static ShellPlacement& last(ShellMemory& m) { return m.last_; }
-  static std::vector<std::uint32_t>& clusters(ShellMemory& m) { return m.clusters_; }
-  static std::size_t& cluster_count(ShellMemory& m) { return m.cluster_count_; }
+  static ShellPairScratch& memory(ShellScratch& s) { return s.memory_; }
+  static std::optional<Anchor>& anchor(ShellPairScratch& m) { return m.anchor_; }
+  static ShellPlacement& last(ShellPairScratch& m) { return m.last_; }
+  static std::vector<std::uint32_t>& clusters(ShellPairScratch& m) { return m.clusters_; }
+  static std::size_t& cluster_count(ShellPairScratch& m) { return m.cluster_count_; }
 };
 
 namespace {
@@ -325,7 +325,7 @@ double compute_motion(const PointSphereTree& tree, const ShellPlacement& a,
 // the root.
 ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& target,
                               const ShellSearch& search, const ShellPlacement& placement,
-                              double margin, ShellMemory& memory, ShellScratch& scratch) {
+                              double margin, ShellPairScratch& memory, ShellScratch& scratch) {
   constexpr double kSteps = 6, kLeast = 0.02, kMost = 0.3;  // In radii of clusters.
   const ShellBuffers buffers = Access::buffers(scratch);
   std::optional<Access::Anchor>& anchor = Access::anchor(memory);
@@ -390,9 +390,9 @@ void ShellScratch::reserve(const PointSphereTree& tree) {
 namespace {
 
 // `memory`: of the pair, or null.
-ShellResult find_hits_with(const PointSphereTree& tree, const ShellTarget& target,
+ShellResult search_shell(const PointSphereTree& tree, const ShellTarget& target,
                            const ShellPlacement& placement, const ShellRequest& request,
-                           ShellMemory* memory, ShellScratch& scratch) {
+                           ShellPairScratch* memory, ShellScratch& scratch) {
   assert(request.margin <= target.max_margin() * placement.field_scale * (1 + 1e-12));
   scratch.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
@@ -424,14 +424,14 @@ ShellResult find_hits_with(const PointSphereTree& tree, const ShellTarget& targe
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
                       ShellScratch& scratch) {
-  ShellMemory* memory = scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
-  return find_hits_with(tree, target, placement, request, memory, scratch);
+  ShellPairScratch* memory = scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
+  return search_shell(tree, target, placement, request, memory, scratch);
 }
 
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
-                      ShellMemory& memory, ShellScratch& scratch) {
-  return find_hits_with(tree, target, placement, request, &memory, scratch);
+                      ShellPairScratch& memory, ShellScratch& scratch) {
+  return search_shell(tree, target, placement, request, &memory, scratch);
 }
 
 ShellResult find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,

@@ -110,9 +110,9 @@ struct ShellAnchor {
 // while the shell has moved less than their validity allows. This is two to three times faster at
 // rest and in slow motion. It never changes a result. It serves one tree, target and margin: others reset
 // it. Some hundred bytes, and four for each cluster near the target.
-class ShellMemory {
+class ShellPairScratch {
  public:
-  ShellMemory() = default;
+  ShellPairScratch() = default;
   void forget() { anchor_.reset(); }
 
  private:
@@ -124,7 +124,7 @@ class ShellMemory {
 };
 
 // Memory of queries, including the results of the last one. One thread at a time. Many pairs may
-// share it, each with a ShellMemory of its own.
+// share it, each with a ShellPairScratch of its own.
 class ShellScratch {
  public:
   ShellScratch() = default;
@@ -132,7 +132,7 @@ class ShellScratch {
   // per point.
   void reserve(const PointSphereTree& tree);
 
-  // For one pair: remembers near clusters, as a ShellMemory does.
+  // For one pair: remembers near clusters, as a ShellPairScratch does.
   void set_coherent(bool on) { coherent_ = on, memory_.forget(); }
   bool coherent() const { return coherent_; }
   void forget() { memory_.forget(); }
@@ -140,7 +140,7 @@ class ShellScratch {
  private:
   friend struct detail::ShellStateAccess;
   bool coherent_ = false;
-  ShellMemory memory_;
+  ShellPairScratch memory_;
   std::vector<std::uint32_t> front_[2];
   std::vector<float> values_[2];       // Values of representatives of the fronts.
   std::vector<std::uint32_t> points_;  // Candidates.
@@ -156,7 +156,7 @@ ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
 // With the memory of this pair. It allocates if more clusters are near than ever before.
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
-                      ShellMemory& memory, ShellScratch& scratch);
+                      ShellPairScratch& memory, ShellScratch& scratch);
 
 // The oracle: all points, one after the other; `level` and budgets are ignored. Returns the same
 // hits, bit for bit.
