@@ -71,9 +71,8 @@ double contact_margin(const PairNow& now) {
 // bodies get contacts before they sink in. Touching bodies may rotate: a slightly larger distance
 // suffices while steps are short. The result is one of a few values, so that queries with a memory
 // can continue from the last one.
-double compute_reach(const PairNow& now, const PairState& state, double time_step) {
-  const double least = contact_margin(now), fall = fall_of(now, time_step);
-  const double motion = 1.05 * motion_bound(now, time_step);
+double compute_reach(const PairNow& now, const PairState& state, double bound, double fall) {
+  const double least = contact_margin(now), motion = 1.05 * bound;
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
   if (!state.manifolds.has_contacts()) return least + std::min(motion + fall, cap);
@@ -250,11 +249,15 @@ Placed placed(const Ours& ours) {
 
 double motion_bound(const PairNow& now, double time_step) {
   const Sphere ball = now.ours.world_ball();
-  const Vec3 v = velocity_at(*now.body_0, ball.center) - velocity_at(*now.body_1, ball.center);
-  const auto spin = [](const btCollisionObject& body) { return length(turn_rate(body)); };
+  const BodyVelocity of_0 = velocity_of(*now.body_0), of_1 = velocity_of(*now.body_1);
+  const auto at_center = [&](const btCollisionObject& body, const BodyVelocity& velocity) {
+    const Vec3 arm = ball.center - from_bullet(body.getWorldTransform().getOrigin());
+    return velocity.linear + cross(velocity.angular, arm);
+  };
+  const Vec3 v = at_center(*now.body_0, of_0) - at_center(*now.body_1, of_1);
   // Relative motion of a point of ours: that of the ball's centre, and the rotations of both about
   // it.
-  return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
+  return (length(v) + (length(of_0.angular) + length(of_1.angular)) * ball.radius) * time_step;
 }
 
 double fall_of(const PairNow& now, double time_step) {
@@ -363,14 +366,14 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   }
   const auto time_step = static_cast<double>(info.m_timeStep);
   const RelativeMotion motion = motion_of(now, time_step);
+  const double bound = motion_bound(now, time_step), fall = fall_of(now, time_step);
   gather(now,
-         {.reach = compute_reach(now, state, time_step),
+         {.reach = compute_reach(now, state, bound, fall),
           .last = &state.manifolds,
           .contact_margin = contact_margin(now),
           .motion = &motion},
          state);
-  const bool goes_far =
-      motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
+  const bool goes_far = bound + fall > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
   if (is_fast && state.candidates().empty()) {
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);

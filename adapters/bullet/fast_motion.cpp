@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include <BulletDynamics/Dynamics/btRigidBody.h>
+#include <BulletDynamics/Featherstone/btMultiBody.h>
+#include <BulletDynamics/Featherstone/btMultiBodyLinkCollider.h>
 #include <LinearMath/btTransformUtil.h>
 
 #include "isotact/adapters/bullet/convert.h"
@@ -115,8 +117,14 @@ struct Slide {
 Slide compute_slide(const PairNow& now, const std::vector<Candidate>& contacts, double time_step) {
   constexpr int kRounds = 4;
   const auto inverse_mass = [](const btCollisionObject& body) {
-    const btRigidBody* rigid = btRigidBody::upcast(&body);
-    return rigid != nullptr ? static_cast<double>(rigid->getInvMass()) : 0.0;
+    if (const btRigidBody* rigid = btRigidBody::upcast(&body))
+      return static_cast<double>(rigid->getInvMass());
+    const auto* link = btMultiBodyLinkCollider::upcast(&body);
+    if (link == nullptr) return 0.0;
+    const btMultiBody& multi = *link->m_multiBody;
+    if (link->m_link < 0 && multi.hasFixedBase()) return 0.0;
+    const btScalar mass = link->m_link < 0 ? multi.getBaseMass() : multi.getLinkMass(link->m_link);
+    return mass > 0 ? 1 / static_cast<double>(mass) : 0.0;
   };
   const double m_0 = inverse_mass(*now.body_0), m_1 = inverse_mass(*now.body_1);
   Slide slide;

@@ -315,7 +315,7 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     if (wide.is_wide) ours.patches = ours.wide_patches;
   }
   // At rest the sample that was found first is as good, and cheaper.
-  constexpr double kTurns = 1e-3;  // rad per step
+  constexpr double kTurns = 0.01;  // rad per step
   const bool is_turning = request.motion != nullptr &&
                           length(request.motion->angular) * request.motion->time_step > kTurns;
   const bool is_cut_wide = ours.patches == ours.wide_patches;

@@ -45,7 +45,7 @@ const char* IsotactShape::serialize(void* buffer, btSerializer* serializer) cons
   data.m_shapeType = m_shapeType;
   if (asset_.empty()) {
     report_bullet_error(
-        "a shape of Isotact's was serialized without its asset: Bullet's file has no room for it; "
+        "a shape of Isotact's was serialized without its asset: Bullet's file has no space for it; "
         "save the asset, and call set_asset");
     return "btCollisionShapeData";
   }

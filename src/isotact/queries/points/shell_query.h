@@ -106,10 +106,10 @@ struct ShellAnchor {
 };
 }  // namespace detail
 
-// What one pair remembers of its last queries: the clusters that were near. Queries start from them
+// Memory of one pair between queries: the clusters that were near. Queries start from them
 // while the shell has moved less than their validity allows. This is two to three times faster at
-// rest and in slow motion. It never changes a result. It serves one tree, target and margin: others reset
-// it. Some hundred bytes, and four for each cluster near the target.
+// rest and in slow motion. It never changes a result. It serves one tree, target and margin: others
+// reset it. Some hundred bytes, and four for each cluster near the target.
 class ShellPairScratch {
  public:
   ShellPairScratch() = default;
@@ -119,7 +119,7 @@ class ShellPairScratch {
   friend struct detail::ShellStateAccess;
   std::optional<detail::ShellAnchor> anchor_{};
   ShellPlacement last_{};                // Placement of the last query.
-  std::vector<std::uint32_t> clusters_;  // Of the anchor: entries of the last level, in order.
+  std::vector<std::uint32_t> clusters_;  // Entries of the last level, in order.
   std::size_t cluster_count_ = 0;
 };
 

@@ -6,7 +6,7 @@
 //   ...
 //   for (auto& s : isotact::load_serialized_shapes(bytes_of_the_file)) ...
 //
-// Bullet's files have no room for fields. They get the path of the asset, a hash of its bytes, and
+// Bullet's files have no space for fields. They get the path of the asset, a hash of its bytes, and
 // scaling, margin and frame, as the name of the shape (btCollisionShapeData::m_name). Bullet's
 // importers skip shapes that they do not know: load them with load_serialized_shapes, or the shape
 // of one name with load_serialized_shape.

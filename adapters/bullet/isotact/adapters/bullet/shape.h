@@ -56,8 +56,8 @@ struct BulletShapeSettings {
   double max_approach = 0;
   // SSL14 2.4: cut into about so many patches, each with a manifold of its own. 1: not cut.
   std::uint32_t patches = 1;
-  // For shapes that are not cut: pairs whose contacts look in many directions, as those of threads,
-  // gears and pins in holes do, are cut into about so many. Four contacts would let them tilt. 1:
+  // For shapes that are not cut: pairs whose normals differ much, as those of threads, gears and
+  // pins in holes do, are cut into about so many. Four contacts would let them tilt. 1:
   // never.
   std::uint32_t wide_patches = 30;
   // Instead of `patches`: the nodes of this level of the tree. Negative: not used.
@@ -94,7 +94,7 @@ struct BulletBody {
   double smallest_side = 0;
   double cell = 0;         // Metres; 0 without field and voxmap.
   ShellPatches patches{};  // of `tree`
-  // Of `tree`, for pairs whose contacts look in many directions. Empty: these are not cut either.
+  // The same for pairs whose normals differ much. Empty: these are not cut either.
   ShellPatches wide_patches{};
   BulletShapeSettings settings{};
   // As they were given, without defaults: for cooking it anew at another scale.
@@ -183,7 +183,7 @@ class IsotactShape final : public btConcaveShape {
 
   std::shared_ptr<const bullet_detail::BulletBody> body_;
   Pose bullet_from_shape_;
-  // Of the unscaled shape.
+  // The unscaled shape.
   std::shared_ptr<const bullet_detail::BulletBody> cooked_ = body_;
   Pose bullet_from_cooked_ = bullet_from_shape_;
   std::string asset_{};
