@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include <BulletCollision/CollisionShapes/btConvexShape.h>
 #include <BulletCollision/CollisionShapes/btTriangleCallback.h>
 #include <BulletCollision/NarrowPhaseCollision/btRaycastCallback.h>
 #include <fmt/format.h>

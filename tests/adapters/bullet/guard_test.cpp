@@ -1,4 +1,5 @@
 // Worlds whose bodies do not pass through each other.
+#include <BulletDynamics/Dynamics/btDiscreteDynamicsWorldMt.h>
 #include <gtest/gtest.h>
 
 #include "adapters/bullet/bullet_throws.h"
@@ -8,6 +9,10 @@
 #include "support/test_seed.h"
 
 namespace isotact {
+
+// Worlds with threads can be guarded, too.
+template class GuardedWorld<btDiscreteDynamicsWorldMt>;
+
 namespace {
 
 using namespace bullet_throws;
