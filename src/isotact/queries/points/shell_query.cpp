@@ -391,8 +391,8 @@ namespace {
 
 // `memory`: of the pair, or null.
 ShellResult search_shell(const PointSphereTree& tree, const ShellTarget& target,
-                           const ShellPlacement& placement, const ShellRequest& request,
-                           ShellPairScratch* memory, ShellScratch& scratch) {
+                         const ShellPlacement& placement, const ShellRequest& request,
+                         ShellPairScratch* memory, ShellScratch& scratch) {
   assert(request.margin <= target.max_margin() * placement.field_scale * (1 + 1e-12));
   scratch.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
@@ -424,7 +424,8 @@ ShellResult search_shell(const PointSphereTree& tree, const ShellTarget& target,
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
                       ShellScratch& scratch) {
-  ShellPairScratch* memory = scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
+  ShellPairScratch* memory =
+      scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
   return search_shell(tree, target, placement, request, memory, scratch);
 }
 
