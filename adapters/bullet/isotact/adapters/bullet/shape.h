@@ -59,7 +59,7 @@ struct BulletShapeSettings {
   // For shapes that are not cut: pairs whose normals differ much, as those of threads, gears and
   // pins in holes do, are cut into about so many. Four contacts would let them tilt. 1:
   // never.
-  std::uint32_t wide_patches = 30;
+  std::uint32_t wide_patches = 12;
   // Instead of `patches`: the nodes of this level of the tree. Negative: not used.
   int patch_level = -1;
   // Contacts per manifold, 1 to 4. 0: four, or one per manifold if the shape is cut, as in SSL14. 1
