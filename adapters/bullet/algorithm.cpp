@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
@@ -12,6 +15,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 #include "isotact/base/error.h"
+#include "isotact/queries/distance.h"
 
 #include "pair.h"
 
@@ -55,7 +59,7 @@ void refresh_solid(const PairNow& now, PairState& state) {
   if (state.solid_of == now.other_shape && is_up_to_date(*now.other_shape, state.solid)) return;
   make_other_solid(*now.other_shape, state.solid);
   state.solid_of = now.other_shape;
-  state.memory.points_0.forget();
+  state.points_0.forget();
 }
 
 double contact_margin(const PairNow& now) {
@@ -67,13 +71,10 @@ double contact_margin(const PairNow& now) {
 // bodies get contacts before they sink in. Touching bodies may rotate: a slightly larger distance
 // suffices while steps are short. The result is one of a few values, so that queries with a memory
 // can continue from the last one.
-double compute_reach(const PairNow& now, const PairState& state, double time_step) {
-  const double least = contact_margin(now), fall = fall_of(now, time_step);
-  const double motion = 1.05 * motion_bound(now, time_step);
+double compute_reach(const PairNow& now, const PairState& state, double bound, double fall) {
+  const double least = contact_margin(now), motion = 1.05 * bound;
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
-  // Triangles are not searched along the path: everything that may be met in the step counts.
-  if (state.kind == PairKind::kMesh && motion > cap) return least + motion + fall;
   if (!state.manifolds.has_contacts()) return least + std::min(motion + fall, cap);
   // A supported body does not fall, but may tip over: that matters if steps are long.
   const bool is_long = fall > kLongFall * now.ours.world_ball().radius;
@@ -102,9 +103,9 @@ double fast_threshold(const PairNow& now) {
 }
 
 // Now, or in the step before.
-bool touches(const PairNow& now, const PairState& state) {
+bool touches(const PairNow& now, PairState& state) {
   const double contact = contact_margin(now);
-  const auto& all = state.memory.candidates;
+  const std::vector<Candidate>& all = state.candidates();
   return state.manifolds.has_contacts() ||
          std::any_of(all.begin(), all.end(),
                      [&](const Candidate& c) { return c.distance <= contact; });
@@ -124,7 +125,7 @@ std::size_t most_points(const PairNow& now) {
 void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
            const btCollisionObjectWrapper& wrap_1, double time_step, std::size_t most,
            PairState& state) {
-  auto& all = state.memory.candidates;
+  auto& all = state.candidates();
   const auto by_slot = [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; };
   if (!std::is_sorted(all.begin(), all.end(), by_slot))
     std::stable_sort(all.begin(), all.end(), by_slot);
@@ -147,15 +148,69 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
   state.manifolds.end();
 }
 
+// Adds the nearest points of two of ours by their triangles. Returns false if they have none, or
+// different scales: nothing is known then.
+bool add_exact_distance(const PairNow& now, double threshold, PairState& state) {
+  if (!now.second || now.ours.body().mesh == nullptr || now.second->body().mesh == nullptr ||
+      now.ours.scale != now.second->scale)
+    return false;
+  const double s = now.ours.scale, grown = now.ours.margin + now.second->margin;
+  const auto unscaled = [s](const Pose& pose) { return Pose{pose.rotation, pose.translation / s}; };
+  thread_local DistanceScratch scratch;
+  try {
+    const DistanceResult r =
+        distance(now.ours.body().shape, unscaled(now.ours.world_from_shape),
+                 now.second->body().shape, unscaled(now.second->world_from_shape),
+                 {.max_distance = (threshold + grown) / s, .want_depth = false}, scratch);
+    const double apart = r.distance * s - grown;
+    // Surfaces that touch although no point is near are left to the points.
+    if (!r.exact || !(r.distance > 0)) return false;
+    if (!(apart <= threshold)) return true;
+    const Vec3 normal = r.contact.normal;
+    state.candidates().push_back({.key = make_key(Finder::kPointsOf0, 0),
+                                  .on_0 = r.contact.point_on_a * s - normal * now.ours.margin,
+                                  .on_1 = r.contact.point_on_b * s + normal * now.second->margin,
+                                  .normal = normal,
+                                  .distance = apart});
+  } catch (const std::exception& error) {  // Bullet passes none on.
+    report_bullet_error(fmt::format("a distance was not computed: {}", error.what()));
+    return false;
+  }
+  return true;
+}
+
 // Passes contacts to the callback: contactTest, or a manifold that others write to.
 void hand_over(btManifoldResult& result, const PairNow& now, PairState& state) {
   result.setPersistentManifold(&state.manifolds.any(now.body_0, now.body_1));
-  for (const Candidate& c : state.memory.candidates)
+  for (const Candidate& c : state.candidates())
     result.addContactPoint(to_bullet(c.normal), to_bullet(c.on_1),
                            static_cast<btScalar>(c.distance));
 }
 
 }  // namespace
+
+namespace {
+
+// Scratches of a thread that are not lent.
+std::vector<std::unique_ptr<GatherScratch>>& free_scratches() {
+  thread_local std::vector<std::unique_ptr<GatherScratch>> all;
+  return all;
+}
+
+}  // namespace
+
+ScratchLease::ScratchLease(PairState& state) : state_(state) {
+  auto& all = free_scratches();
+  if (all.empty()) all.push_back(std::make_unique<GatherScratch>());
+  state.scratch = all.back().release();
+  all.pop_back();
+  state.scratch->thickness = &state.thickness;
+  state.scratch->wide = &state.wide;
+}
+
+ScratchLease::~ScratchLease() {
+  free_scratches().emplace_back(std::exchange(state_.scratch, nullptr));
+}
 
 PairNow pair_at(const PairState& state, const btCollisionObjectWrapper& wrap_0,
                 const btTransform& world_from_0, const btCollisionObjectWrapper& wrap_1,
@@ -194,11 +249,15 @@ Placed placed(const Ours& ours) {
 
 double motion_bound(const PairNow& now, double time_step) {
   const Sphere ball = now.ours.world_ball();
-  const Vec3 v = velocity_at(*now.body_0, ball.center) - velocity_at(*now.body_1, ball.center);
-  const auto spin = [](const btCollisionObject& body) { return length(turn_rate(body)); };
+  const BodyVelocity of_0 = velocity_of(*now.body_0), of_1 = velocity_of(*now.body_1);
+  const auto at_center = [&](const btCollisionObject& body, const BodyVelocity& velocity) {
+    const Vec3 arm = ball.center - from_bullet(body.getWorldTransform().getOrigin());
+    return velocity.linear + cross(velocity.angular, arm);
+  };
+  const Vec3 v = at_center(*now.body_0, of_0) - at_center(*now.body_1, of_1);
   // Relative motion of a point of ours: that of the ball's centre, and the rotations of both about
   // it.
-  return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
+  return (length(v) + (length(of_0.angular) + length(of_1.angular)) * ball.radius) * time_step;
 }
 
 double fall_of(const PairNow& now, double time_step) {
@@ -206,7 +265,7 @@ double fall_of(const PairNow& now, double time_step) {
 }
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
-  GatherScratch& m = state.memory;
+  GatherScratch& m = *state.scratch;
   m.candidates.clear();
   const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
                                     now.second->body().settings.roles == PairRoles::kBoth);
@@ -220,7 +279,7 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
     const Placed solid = placed_solid(state, now);
     if (solid.target != nullptr && !may_touch(now.ours, solid, far)) return;
     if (solid.target != nullptr && now.ours.tree != nullptr)
-      gather_points(now.ours, solid, request, m.points_0, m);
+      gather_points(now.ours, solid, request, state.points_0, m);
     if (!state.solid.edges.empty())
       gather_edges(now.ours, state.solid.edges, state.solid.radius,
                    from_bullet(now.world_from_other), request, m);
@@ -236,30 +295,42 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   }
   if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;
   if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
-  if (a_in_b) gather_points(a, in_b, request, m.points_0, m);
-  if (b_in_a) gather_points(b, in_a, request, m.points_1, m);
+  if (a_in_b) gather_points(a, in_b, request, state.points_0, m);
+  if (b_in_a) gather_points(b, in_a, request, state.points_1, m);
 }
 
-namespace {
+PairKind kind_of(int shape_type) {
+  switch (shape_type) {
+    case FAST_CONCAVE_MESH_PROXYTYPE:
+      return PairKind::kOurs;
+    case STATIC_PLANE_PROXYTYPE:
+      return PairKind::kSolid;
+    case TRIANGLE_MESH_SHAPE_PROXYTYPE:
+    case SCALED_TRIANGLE_MESH_SHAPE_PROXYTYPE:
+    case TERRAIN_SHAPE_PROXYTYPE:
+    case GIMPACT_SHAPE_PROXYTYPE:
+    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE:
+      return PairKind::kMesh;
+    default:
+      return btBroadphaseProxy::isConvex(shape_type) ? PairKind::kSolid : PairKind::kUnsupported;
+  }
+}
 
 // GImpact's compound has the type of its meshes, but provides no triangles.
-PairKind refine(PairKind kind, const btCollisionShape& other) {
-  if (other.getShapeType() != GIMPACT_SHAPE_PROXYTYPE) return kind;
-  const auto type = static_cast<const btGImpactShapeInterface&>(other).getGImpactShapeType();
+PairKind kind_of(const btCollisionShape& shape) {
+  const PairKind kind = kind_of(shape.getShapeType());
+  if (shape.getShapeType() != GIMPACT_SHAPE_PROXYTYPE) return kind;
+  const auto type = static_cast<const btGImpactShapeInterface&>(shape).getGImpactShapeType();
   return type == CONST_GIMPACT_COMPOUND_SHAPE ? PairKind::kUnsupported : kind;
 }
-
-}  // namespace
 
 PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_0,
                              const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
     : btActivatingCollisionAlgorithm(info, wrap_0, wrap_1),
       state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
-  state_->memory.points_0.set_coherent(true);
-  state_->memory.points_1.set_coherent(true);
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
-  state_->kind = refine(kind, *other->getCollisionShape());
+  if (kind != PairKind::kOurs) state_->kind = kind_of(*other->getCollisionShape());
   if (state_->kind != PairKind::kUnsupported) return;
   report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",
                                   other->getCollisionShape()->getName(),
@@ -273,6 +344,7 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
                                      const btDispatcherInfo& info, btManifoldResult* result) {
   PairState& state = *state_;
   if (state.kind == PairKind::kUnsupported) return;
+  const ScratchLease lease(state);
   const PairNow now =
       pair_at(state, *wrap_0, wrap_0->getWorldTransform(), *wrap_1, wrap_1->getWorldTransform());
   refresh_solid(now, state);
@@ -281,31 +353,32 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
   const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
   if (!plain || threshold > 0) {
-    gather(now,
-           {.reach = contact_margin(now),
-            .want_nearest = threshold > 0,
-            .nearest_reach = threshold,
-            .last = &state.manifolds},
-           state);
+    GatherRequest request{.reach = contact_margin(now), .last = &state.manifolds};
+    gather(now, request, state);
+    // Beyond the padding of a field its distances are bounds: triangles tell the true ones.
+    if (threshold > 0 && state.candidates().empty() && !add_exact_distance(now, threshold, state)) {
+      request.want_nearest = true;
+      request.nearest_reach = threshold;
+      gather(now, request, state);
+    }
     hand_over(*result, now, state);
     return;
   }
   const auto time_step = static_cast<double>(info.m_timeStep);
   const RelativeMotion motion = motion_of(now, time_step);
+  const double bound = motion_bound(now, time_step), fall = fall_of(now, time_step);
   gather(now,
-         {.reach = compute_reach(now, state, time_step),
+         {.reach = compute_reach(now, state, bound, fall),
           .last = &state.manifolds,
           .contact_margin = contact_margin(now),
           .motion = &motion},
          state);
-  const bool goes_far =
-      state.kind != PairKind::kMesh &&
-      motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
+  const bool goes_far = bound + fall > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
-  if (is_fast && state.memory.candidates.empty()) {
+  if (is_fast && state.candidates().empty()) {
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
   } else {
-    if (!is_fast) allow_for_turning(motion, state.memory.candidates);
+    if (!is_fast) allow_for_turning(motion, state.candidates());
     if (goes_far) gather_ahead(*wrap_0, *wrap_1, now, time_step, state);
   }
   write(now, *wrap_0, *wrap_1, time_step, is_fast ? kMostChosen : most_points(now), state);

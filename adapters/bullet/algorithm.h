@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <BulletCollision/CollisionDispatch/btActivatingCollisionAlgorithm.h>
+#include <BulletCollision/CollisionShapes/btCollisionShape.h>
 
 namespace isotact::bullet_detail {
 
@@ -14,6 +15,11 @@ enum class PairKind : std::uint8_t {
   kOurs,         // Both ours.
   kUnsupported,  // Reports the pair once, and finds nothing.
 };
+
+// Returns how ours meets a shape of this type; kOurs for ours.
+PairKind kind_of(int shape_type);
+// Looks at the shape itself: GImpact's compounds are none of its meshes.
+PairKind kind_of(const btCollisionShape& shape);
 
 struct PairState;
 

@@ -28,6 +28,7 @@ void check(const BulletShapeSettings& s) {
   if (s.points_per_manifold > kManifoldSize)
     throw Error(fmt::format("points_per_manifold is {}, must be 0 to 4", s.points_per_manifold));
   if (s.patches == 0) throw Error("patches is 0, must be 1 or more");
+  if (s.wide_patches == 0) throw Error("wide_patches is 0, must be 1 or more");
 }
 
 Aabb compute_box(const bullet_detail::BulletBody& body) {
@@ -45,6 +46,28 @@ Aabb compute_box(const bullet_detail::BulletBody& body) {
 ShellPatches cut(const PointSphereTree& tree, const BulletShapeSettings& settings) {
   return settings.patch_level >= 0 ? patches_of_level(tree, settings.patch_level)
                                    : choose_patches(tree, settings.patches);
+}
+
+ShellPatches cut_wide(const PointSphereTree& tree, const BulletShapeSettings& settings) {
+  const bool cut_already = settings.patches > 1 || settings.patch_level > 0;
+  if (cut_already || settings.wide_patches == 1) return {};
+  return choose_patches(tree, settings.wide_patches);
+}
+
+// What a user would choose (CookSettings::shape).
+ShapeSettings fill_in(ShapeSettings s, const TriangleMesh& mesh) {
+  const Aabb box = to_double(bounds(mesh));
+  if (is_empty(box)) return s;
+  const Vec3 side = extent(box);
+  const double longest = std::max({side.x, side.y, side.z});
+  const double least = std::min({side.x, side.y, side.z});
+  if (!s.field.resolution && !s.field.voxel_size && !s.field.accuracy && least > 0)
+    s.field.resolution = static_cast<int>(std::clamp(std::ceil(4 * longest / least), 128.0, 256.0));
+  if (s.spacing == 0 && s.points == 0 && s.field.resolution && *s.field.resolution > 128)
+    s.spacing = longest / 64;
+  if (s.spacing == 0 && s.points == 0 && s.field.voxel_size)
+    s.spacing = std::max(longest / 64, 2 * *s.field.voxel_size);
+  return s;
 }
 
 // Sets the defaults of settings that are 0.
@@ -66,7 +89,7 @@ const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points(
     if (!shape.can_have_points()) return {};
     try {
       const PointSphereTree& made = shape.points();
-      return {&made, cut(made, settings)};
+      return {&made, cut(made, settings), cut_wide(made, settings)};
     } catch (const std::exception& error) {  // Bullet's steps pass none on.
       report_bullet_error(
           fmt::format("a shape has no points, and none can be made: {}", error.what()));
@@ -75,8 +98,10 @@ const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points(
   });
 }
 
-std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
-                                                const BulletShapeSettings& settings) {
+namespace {
+
+std::unique_ptr<IsotactShape> cook(const Shape& shape, const ShapeSettings& shape_settings,
+                                   const BulletShapeSettings& settings) {
   check(settings);
   if (!shape.is_bounded())
     throw Error("a shape without end is none of Bullet's bodies: use btStaticPlaneShape");
@@ -97,17 +122,28 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
   body->smallest_side = std::min({side.x, side.y, side.z});
   if (body->field) body->cell = body->field->voxel_size();
   if (body->voxmap) body->cell = body->voxmap->voxel_size();
-  body->settings = settings;
+  body->settings = body->wished = settings;
+  body->shape_settings = shape_settings;
   fill_in(body->settings, *body);
 
   // Room for margins of both bodies: that of the other is not known, but rarely larger than ours.
   const double max_margin = body->settings.max_approach + 2 * settings.margin;
   if (shape.can_have_field()) body->target = shape.shell_target(max_margin);
-  if (body->tree) body->patches = cut(*body->tree, settings);
+  if (body->tree) {
+    body->patches = cut(*body->tree, settings);
+    body->wide_patches = cut_wide(*body->tree, settings);
+  }
   // Baking a voxelmap for its inertia would take too long.
   body->mass = body->field || parts.mesh ? shape.mass() : parts.mass;
   body->warnings = shape.warnings();
   return std::make_unique<IsotactShape>(std::move(body));
+}
+
+}  // namespace
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
+                                                const BulletShapeSettings& settings) {
+  return cook(shape, {}, settings);
 }
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
@@ -117,7 +153,33 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
-  return cook_bullet_shape(Shape::from_mesh(mesh, settings.shape), settings.bullet);
+  return cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape,
+              settings.bullet);
+}
+
+std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,
+                                          const Pose& bullet_from_shape, const Vec3& scaling) {
+  if (body.mesh == nullptr && !body.shape.can_have_field())
+    throw Error("a pointshell alone has no mesh to scale");
+  TriangleMesh mesh = body.mesh != nullptr ? *body.mesh : body.shape.surface();
+  for (Vec3f& p : mesh.positions) {
+    const Vec3 at = transform_point(bullet_from_shape, to_double(p));
+    p = to_float(Vec3{at.x * scaling.x, at.y * scaling.y, at.z * scaling.z});
+  }
+  // A mirrored mesh would be inside out.
+  if (scaling.x * scaling.y * scaling.z < 0)
+    for (auto& t : mesh.triangles) std::swap(t[1], t[2]);
+  // Lengths scale with the body.
+  const double factor = std::cbrt(std::abs(scaling.x) * std::abs(scaling.y) * std::abs(scaling.z));
+  CookSettings settings{.shape = body.shape_settings, .bullet = body.wished};
+  if (settings.shape.field.voxel_size) *settings.shape.field.voxel_size *= factor;
+  settings.shape.spacing *= factor;
+  settings.bullet.margin *= factor;
+  settings.bullet.contact_margin *= factor;
+  settings.bullet.max_approach *= factor;
+  settings.bullet.fast_motion *= factor;
+  settings.bullet.meshes.thickness *= factor;
+  return cook_bullet_shape(mesh, settings);
 }
 
 namespace {

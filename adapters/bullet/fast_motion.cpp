@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include <BulletDynamics/Dynamics/btRigidBody.h>
+#include <BulletDynamics/Featherstone/btMultiBody.h>
+#include <BulletDynamics/Featherstone/btMultiBodyLinkCollider.h>
 #include <LinearMath/btTransformUtil.h>
 
 #include "isotact/adapters/bullet/convert.h"
@@ -28,12 +30,9 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double t
                   const Vec3& change = {}) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  const btVector3 v =
-      (rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity()) +
-      to_bullet(gravity_of(body) * time_step + change);
-  const btVector3 w =
-      rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity();
+  const BodyVelocity velocity = velocity_of(body);
+  const btVector3 v = to_bullet(velocity.linear + gravity_of(body) * time_step + change);
+  const btVector3 w = to_bullet(velocity.angular);
   btTransform then;
   btTransformUtil::integrateTransform(body.getWorldTransform(), v, w,
                                       static_cast<btScalar>(seconds), then);
@@ -42,18 +41,24 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double t
 }
 
 double clearance_of(const PairNow& now, double most, PairState& state) {
-  GatherScratch& m = state.memory;
+  GatherScratch& m = *state.scratch;
+  if (state.kind == PairKind::kMesh) {
+    const Pose world_from_mesh = from_bullet(now.world_from_other);
+    collect_near(now.ours, static_cast<const btConcaveShape&>(*now.other_shape), world_from_mesh,
+                 most, m);
+    return compute_clearance(now.ours, m.triangles, world_from_mesh, most);
+  }
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target == nullptr || now.ours.tree == nullptr) return most;
-    return compute_clearance(now.ours, solid, most, m.points_0);
+    return compute_clearance(now.ours, solid, most, m.points);
   }
   double clearance = most;
   const Placed in_a = placed(now.ours), in_b = placed(*now.second);
   if (now.ours.tree != nullptr && in_b.target != nullptr)
-    clearance = compute_clearance(now.ours, in_b, clearance, m.points_0);
+    clearance = compute_clearance(now.ours, in_b, clearance, m.points);
   if (now.second->tree != nullptr && in_a.target != nullptr)
-    clearance = std::min(clearance, compute_clearance(*now.second, in_a, clearance, m.points_1));
+    clearance = std::min(clearance, compute_clearance(*now.second, in_a, clearance, m.points));
   return clearance;
 }
 
@@ -112,8 +117,14 @@ struct Slide {
 Slide compute_slide(const PairNow& now, const std::vector<Candidate>& contacts, double time_step) {
   constexpr int kRounds = 4;
   const auto inverse_mass = [](const btCollisionObject& body) {
-    const btRigidBody* rigid = btRigidBody::upcast(&body);
-    return rigid != nullptr ? static_cast<double>(rigid->getInvMass()) : 0.0;
+    if (const btRigidBody* rigid = btRigidBody::upcast(&body))
+      return static_cast<double>(rigid->getInvMass());
+    const auto* link = btMultiBodyLinkCollider::upcast(&body);
+    if (link == nullptr) return 0.0;
+    const btMultiBody& multi = *link->m_multiBody;
+    if (link->m_link < 0 && multi.hasFixedBase()) return 0.0;
+    const btScalar mass = link->m_link < 0 ? multi.getBaseMass() : multi.getLinkMass(link->m_link);
+    return mass > 0 ? 1 / static_cast<double>(mass) : 0.0;
   };
   const double m_0 = inverse_mass(*now.body_0), m_1 = inverse_mass(*now.body_1);
   Slide slide;
@@ -141,20 +152,23 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
   PairNow then = now;
   for (int part = 0;; ++part) {
     const double clearance = clearance_of(then, 2 * motion, state);
-    if (clearance <= touch) break;
-    t += clearance / motion;
+    if (clearance <= touch) {
+      gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
+      // The clearance of triangles is a bound: they may not touch yet.
+      if (state.kind != PairKind::kMesh || !state.candidates().empty()) break;
+    }
+    t += std::max(clearance, touch) / motion;
     if (t >= 1) return;
     if (part == kMostParts) break;  // So many steps only occur next to the surface.
     then = pair_at(state, wrap_0, moved(wrap_0, t * time_step, time_step), wrap_1,
                    moved(wrap_1, t * time_step, time_step));
   }
-  gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
   // Back to the current time: each position moves with its body.
   const btTransform back_0 =
       wrap_0.getWorldTransform() * moved(wrap_0, t * time_step, time_step).inverse();
   const btTransform back_1 =
       wrap_1.getWorldTransform() * moved(wrap_1, t * time_step, time_step).inverse();
-  for (Candidate& c : state.memory.candidates) {
+  for (Candidate& c : state.candidates()) {
     c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
     c.distance = dot(c.normal, c.on_0 - c.on_1);
@@ -174,7 +188,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   const auto is_run_into = [&](const Candidate& c, double t) {
     return gap_after(now, c, (1 - t) * time_step) < -reach;
   };
-  std::vector<Candidate> found = state.memory.candidates;
+  std::vector<Candidate> found = state.candidates();
   // What touches already stops it, or makes it slide along.
   const Slide slide = compute_slide(now, found, time_step);
   double most = 0;
@@ -188,7 +202,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     const btTransform back_0 = wrap_0.getWorldTransform() * then_0.inverse();
     const btTransform back_1 = wrap_1.getWorldTransform() * then_1.inverse();
     const std::size_t before = found.size();
-    for (Candidate c : state.memory.candidates) {
+    for (Candidate c : state.candidates()) {
       if (!is_run_into(c, t)) continue;
       c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
       c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
@@ -197,17 +211,16 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     }
     if (found.size() > before) break;
   }
-  state.memory.candidates = std::move(found);
+  state.candidates() = std::move(found);
   if (is_stopped) hold_whole_body(now, time_step, state);
 }
 
 void hold_whole_body(const PairNow& now, double time_step, PairState& state) {
-  if (state.memory.candidates.empty()) return;
-  for (Candidate& c : state.memory.candidates) c.slot = 0;
+  if (state.candidates().empty()) return;
+  for (Candidate& c : state.candidates()) c.slot = 0;
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
-  add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step,
-                   state.memory.candidates);
+  add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step, state.candidates());
 }
 
 }  // namespace isotact::bullet_detail

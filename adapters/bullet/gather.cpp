@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <BulletCollision/CollisionDispatch/btCollisionObject.h>
 
@@ -10,12 +11,6 @@
 
 namespace isotact::bullet_detail {
 namespace {
-
-ShellPlacement placement_of(const Ours& ours, const Placed& other) {
-  return {.field_from_shell = inverse(other.world_from_target) * ours.world_from_shape,
-          .shell_scale = ours.scale,
-          .field_scale = other.scale};
-}
 
 // The largest margin that the target was prepared for.
 double cap_reach(const Placed& other, double reach, double grown) {
@@ -162,6 +157,12 @@ double slack_of(const Ours& ours) { return 0.1 * ours.body().settings.contact_ma
 
 }  // namespace
 
+ShellPlacement placement_of(const Ours& ours, const Placed& other) {
+  return {.field_from_shell = inverse(other.world_from_target) * ours.world_from_shape,
+          .shell_scale = ours.scale,
+          .field_scale = other.scale};
+}
+
 Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool is_0) {
   return {.shape = &shape,
           .world_from_shape = from_bullet(world_from_bullet) * shape.scaled_frame(),
@@ -169,7 +170,8 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
           .margin = static_cast<double>(shape.getMargin()),
           .is_0 = is_0,
           .tree = shape.body().tree ? &*shape.body().tree : nullptr,
-          .patches = &shape.body().patches};
+          .patches = &shape.body().patches,
+          .wide_patches = &shape.body().wide_patches};
 }
 
 void take_made_points(Ours& ours) {
@@ -178,10 +180,110 @@ void take_made_points(Ours& ours) {
   if (made.tree == nullptr) return;
   ours.tree = made.tree;
   ours.patches = &made.patches;
+  ours.wide_patches = &made.wide_patches;
 }
 
-void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellScratch& state, GatherScratch& memory) {
+namespace {
+
+// Some of the hits: their directions differ by more than about a quarter of a right angle.
+bool look_apart(const Ours& ours, const Placed& other, const ShellPlacement& placement,
+                std::span<const ShellHit> hits) {
+  constexpr std::size_t kFew = 8, kSome = 24;
+  constexpr double kLookAlike = 0.9;  // Length of the mean direction.
+  if (hits.size() < kFew) return false;
+  const std::size_t stride = hits.size() / kSome + 1;
+  Vec3 sum{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < hits.size(); i += stride, ++count)
+    sum += direction_at(*ours.tree, *other.target, placement, hits[i].point);
+  return length(sum) < kLookAlike * static_cast<double>(count);
+}
+
+}  // namespace
+
+namespace {
+
+// Where our own surface is deepest near a sample: there it looks against the other's direction. A
+// few steps of the secant method along the surface, each put back onto it by our field. The sample
+// stays if the surface is an edge, or if nothing deeper is found.
+struct SurfacePlace {
+  Vec3 place{};  // In the target's frame, metres.
+  Vec3 out{};    // Of the target, unit.
+  double distance = 0;
+};
+std::optional<SurfacePlace> compute_surface_place(const Ours& ours, const Placed& other,
+                                                  const ShellPlacement& placement,
+                                                  const ShellHit& hit) {
+  constexpr int kSteps = 4;
+  // Flat parts are left alone: less slope than that is noise there.
+  constexpr double kFacing = 0.9, kEnough = 1e-3, kFlat = 0.02, kMostSpacings = 2;
+  const BulletBody& body = ours.body();
+  if (!body.field) return std::nullopt;
+  const Vec3 start = to_double(ours.tree->point(hit.point));  // In our own frame.
+  const Quat to_target = placement.field_from_shell.rotation;
+  const auto in_target = [&](const Vec3& p) {
+    return transform_point(placement.field_from_shell, p * ours.scale);
+  };
+  const auto other_at = [&](const Vec3& p) {
+    return other.target->sample(in_target(p) / other.scale, {});
+  };
+  // Against the other's direction, along our surface: how far it is from looking against it.
+  const auto slope_at = [&](const Vec3& p, const Vec3& normal) {
+    const Vec3 n = rotate(conjugate(to_target), other_at(p).gradient);
+    return -(n - normal * dot(n, normal));
+  };
+  FieldSample own = body.field->sample(start);
+  if (!(length_sq(own.gradient) > 0.5)) return std::nullopt;
+  Vec3 normal = normalized(own.gradient);
+  const Vec3 n_first = rotate(conjugate(to_target), other_at(start).gradient);
+  if (!(dot(n_first, normal) < -kFacing)) return std::nullopt;
+  const double spacing = ours.tree->covering_radius();
+  Vec3 at = start, slope = slope_at(start, normal);
+  if (length(slope) < kFlat) return std::nullopt;
+  double radius = body.ball.radius;  // Of curvature: the first guess.
+  for (int i = 0; i < kSteps && length(slope) > kEnough; ++i) {
+    const Vec3 step = slope * std::min(radius, 2 * spacing / length(slope));
+    Vec3 next = at + step;
+    own = body.field->sample(next);
+    if (!(length_sq(own.gradient) > 0.5)) break;
+    normal = normalized(own.gradient);
+    next -= normal * own.distance;
+    const Vec3 next_slope = slope_at(next, normal);
+    // The slope falls along the step as on a circle of this radius.
+    const double fell = dot(slope - next_slope, step);
+    if (!(fell > 0)) break;
+    radius = std::min(length_sq(step) / fell, 100 * body.ball.radius);
+    at = next;
+    slope = next_slope;
+  }
+  if (length(at - start) > kMostSpacings * spacing) return std::nullopt;
+  const FieldSample found = other_at(at);
+  const double distance = found.distance * other.scale;
+  if (!(distance < static_cast<double>(hit.distance)) || !(length_sq(found.gradient) > 0.5))
+    return std::nullopt;
+  return SurfacePlace{in_target(at), found.gradient, distance};
+}
+
+// Moves the deepest contact of a manifold from the sample to the surface.
+void move_to_surface(const Ours& ours, const Placed& other, const ShellPlacement& placement,
+                     const ShellHit& hit, Candidate& c) {
+  const auto found = compute_surface_place(ours, other, placement, hit);
+  if (!found) return;
+  const Vec3 out = transform_vector(other.world_from_target, found->out);
+  const Vec3 place = transform_point(other.world_from_target, found->place);
+  const Vec3 on_ours = place - out * ours.margin;
+  const Vec3 on_other = place - out * (found->distance - other.margin);
+  c.on_0 = ours.is_0 ? on_ours : on_other;
+  c.on_1 = ours.is_0 ? on_other : on_ours;
+  c.normal = ours.is_0 ? out : -out;
+  c.distance = found->distance - ours.margin - other.margin;
+}
+
+}  // namespace
+
+void gather_points(const Ours& all_of_ours, const Placed& other, const GatherRequest& request,
+                   ShellPairScratch& of_pair, GatherScratch& memory) {
+  Ours ours = all_of_ours;
   std::vector<Candidate>& candidates = memory.candidates;
   const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
@@ -189,7 +291,7 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   const ShellResult answer = find_hits(tree, *other.target, placement,
                                        {.margin = cap_reach(other, request.reach + grown, grown),
                                         .want_distance = request.want_nearest},
-                                       state);
+                                       of_pair, memory.points);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)
@@ -201,6 +303,22 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
   const std::span<const ShellHit> near =
       drop_those_apart(ours, other, placement, answer, request, memory.near_hits);
+  // Planes have one direction.
+  if (!is_cut(ours) && ours.wide_patches != nullptr && !ours.wide_patches->first_point.empty() &&
+      memory.wide != nullptr && other.target->kind() != TargetKind::kPlane) {
+    constexpr std::uint8_t kStepsBetween = 7;
+    WideState& wide = *memory.wide;
+    if (!wide.is_wide && wide.until_test-- == 0) {
+      wide.until_test = kStepsBetween;
+      wide.is_wide = look_apart(ours, other, placement, near);
+    }
+    if (wide.is_wide) ours.patches = ours.wide_patches;
+  }
+  // At rest the sample that was found first is as good, and cheaper.
+  constexpr double kTurns = 0.01;  // rad per step
+  const bool is_turning = request.motion != nullptr &&
+                          length(request.motion->angular) * request.motion->time_step > kTurns;
+  const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
     const ChosenHits all{.tree = tree,
@@ -208,7 +326,7 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
                          .last_keys = request.last->keys(slot),
                          .finder = finder,
                          .slack = slack_of(ours),
-                         .most = ours.body().settings.points_per_manifold,
+                         .most = is_cut_wide ? 1 : ours.body().settings.points_per_manifold,
                          .keeps_old = !is_cut(ours)};
     const Choice choice = all.choose([&](std::size_t i) {
       return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));
@@ -217,8 +335,24 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
       const ShellHit& hit = hits[choice.index[i]];
       candidates.push_back(make_candidate(ours, other, placement, hit.point,
                                           static_cast<double>(hit.distance), slot));
+      if (i == 0 && is_turning) move_to_surface(ours, other, placement, hit, candidates.back());
     }
   });
+}
+
+bool clip_to_ball(FeatureEdge& edge, const Sphere& ball) {
+  const Vec3 along = edge.b - edge.a, from = edge.a - ball.center;
+  const double a = length_sq(along), b = dot(from, along);
+  const double c = length_sq(from) - ball.radius * ball.radius;
+  if (!(a > 0)) return c <= 0;
+  const double under_root = b * b - a * c;
+  if (!(under_root >= 0)) return false;
+  const double root = std::sqrt(under_root);
+  const double first = std::max(0.0, (-b - root) / a), last = std::min(1.0, (-b + root) / a);
+  if (!(first <= last)) return false;
+  if (last < 1) edge.b = edge.a + along * last;
+  if (first > 0) edge.a = edge.a + along * first;
+  return true;
 }
 
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
@@ -228,12 +362,17 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
-  memory.edges.clear();
-  for (const FeatureEdge& e : edges) {
-    const Vec3 a = transform_point(shape_from_edges, e.a) / s;
-    const Vec3 b = transform_point(shape_from_edges, e.b) / s;
-    if (!is_finite(a) || !is_finite(b)) return;  // A body without a valid pose.
-    memory.edges.push_back({a, b});
+  memory.edges.clear(), memory.edge_number.clear();
+  // Nothing of ours lies outside of the ball.
+  const Sphere ball{body.ball.center,
+                    body.ball.radius + (request.furthest() + ours.margin + radius) / s + body.cell};
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    FeatureEdge edge{transform_point(shape_from_edges, edges[i].a) / s,
+                     transform_point(shape_from_edges, edges[i].b) / s};
+    if (!is_finite(edge.a) || !is_finite(edge.b)) return;  // A body without a valid pose.
+    if (!clip_to_ball(edge, ball)) continue;
+    memory.edges.push_back(edge);
+    memory.edge_number.push_back(static_cast<std::uint32_t>(i));
   }
   const FeatureRequest query{.margin = (request.furthest() + ours.margin) / s,
                              .radius = radius / s};
@@ -247,7 +386,7 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
     const Vec3 place = transform_point(ours.world_from_shape, hit.point * s);
     const double distance = hit.distance * s - ours.margin;
     const Vec3 on_other = place - out * radius, on_ours = on_other - out * distance;
-    memory.candidates.push_back({.key = make_key(Finder::kEdges, hit.edge),
+    memory.candidates.push_back({.key = make_key(Finder::kEdges, memory.edge_number[hit.edge]),
                                  .slot = is_cut(ours) ? kSlotOfEdges : 0,
                                  .on_0 = ours.is_0 ? on_ours : on_other,
                                  .on_1 = ours.is_0 ? on_other : on_ours,

@@ -14,6 +14,7 @@
 #include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
+#include "triangles.h"
 
 namespace isotact::bullet_detail {
 
@@ -26,6 +27,7 @@ struct Ours {
   // The points for this pair; null if there are none.
   const PointSphereTree* tree = nullptr;
   const ShellPatches* patches = nullptr;
+  const ShellPatches* wide_patches = nullptr;  // Null or empty: never cut further.
 
   const BulletBody& body() const { return shape->body(); }
   Sphere world_ball() const {
@@ -38,14 +40,24 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
 // Makes points for a shape without.
 void take_made_points(Ours& ours);
 
-// Memory of queries, kept from step to step. (Triangles of meshes are collected anew.)
+// Whether the contacts of a pair have looked in many directions. That is tested now and then.
+struct WideState {
+  bool is_wide = false;
+  std::uint8_t until_test = 0;  // Steps.
+};
+
+// Memory of queries of all pairs of a thread. Nothing in it outlives a pair's turn.
 struct GatherScratch {
-  ShellScratch points_0{}, points_1{};
+  ShellScratch points{};
   std::vector<ShellHit> near_hits{}, triangle_hits{}, kept_hits{};
   std::vector<std::uint32_t> hit_triangle{}, kept_triangle{}, order{};
-  std::vector<FeatureEdge> edges{};
+  std::vector<FeatureEdge> edges{};  // near ours, and their numbers
+  std::vector<std::uint32_t> edge_number{};
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
+  Triangles triangles{};
+  ThicknessScratch* thickness = nullptr;  // Of the pair's mesh.
+  WideState* wide = nullptr;              // Of the pair.
 };
 
 // A target with its pose, scale and margin.
@@ -54,6 +66,8 @@ struct Placed {
   Pose world_from_target{};
   double scale = 1, margin = 0;
 };
+
+ShellPlacement placement_of(const Ours& ours, const Placed& other);
 
 // Motion of our body relative to the other, in the world frame.
 struct RelativeMotion {
@@ -96,11 +110,13 @@ struct GatherRequest {
 
 // Tests points of `ours` against a target. Returns up to four candidates per patch.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellScratch& state, GatherScratch& memory);
+                   ShellPairScratch& of_pair, GatherScratch& memory);
 // Tests all edges of the other (in its own frame) against the field of `ours`.
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request,
                   GatherScratch& memory);
+// Shortens an edge to its part inside a ball; returns false if there is none.
+bool clip_to_ball(FeatureEdge& edge, const Sphere& ball);
 // Tests a mesh or height field of Bullet's. The time of a call is proportional to the triangles in
 // our box.
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh, const btTransform& world_from_mesh,
@@ -112,5 +128,11 @@ bool may_touch(const Ours& ours, const Placed& other, double reach);
 // Returns a lower bound of the distance of our points to the target; metres, at most `most`. Used
 // for bodies that move far in a step.
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state);
+// The same for triangles, from spheres of the tree: a bound also for their ridges.
+double compute_clearance(const Ours& ours, Triangles& triangles, const Pose& world_from_mesh,
+                         double most);
+// Collects the triangles that ours may touch, grown by `reach` metres.
+void collect_near(const Ours& ours, const btConcaveShape& mesh, const Pose& world_from_mesh,
+                  double reach, GatherScratch& memory);
 
 }  // namespace isotact::bullet_detail

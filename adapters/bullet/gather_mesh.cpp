@@ -1,11 +1,9 @@
 // Bullet's meshes and height fields, triangle by triangle.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
-
-#include <BulletCollision/CollisionShapes/btHeightfieldTerrainShape.h>
-#include <BulletCollision/CollisionShapes/btTriangleCallback.h>
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/base/hash.h"
@@ -15,87 +13,6 @@
 
 namespace isotact::bullet_detail {
 namespace {
-
-struct FlatTriangle {
-  Vec3 corner[3]{};
-  Vec3 normal{};
-  int part = 0, index = 0;
-};
-
-// In the mesh's frame, facing outward.
-class Collector final : public btTriangleCallback {
- public:
-  explicit Collector(const btConcaveShape& mesh) {
-    if (mesh.getShapeType() == TERRAIN_SHAPE_PROXYTYPE)
-      up_axis_ = static_cast<const btHeightfieldTerrainShape&>(mesh).getUpAxis();
-    // A mirrored mesh is inside out.
-    const btVector3& scale = mesh.getLocalScaling();
-    is_mirrored_ = scale.x() * scale.y() * scale.z() < 0;
-  }
-  void processTriangle(btVector3* corner, int part, int index) override {
-    FlatTriangle t{.part = part, .index = index};
-    for (std::size_t i = 0; i < 3; ++i) t.corner[i] = from_bullet(corner[i]);
-    if (is_mirrored_) std::swap(t.corner[1], t.corner[2]);
-    t.normal = normalized(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0]));
-    // The orientation of a height field's triangles depends on its axis and flags.
-    if (up_axis_ >= 0 && t.normal[static_cast<std::size_t>(up_axis_)] < 0) {
-      std::swap(t.corner[1], t.corner[2]);
-      t.normal = -t.normal;
-    }
-    if (length_sq(t.normal) > 0.5) triangles.push_back(t);
-  }
-  std::vector<FlatTriangle> triangles;
-
- private:
-  int up_axis_ = -1;
-  bool is_mirrored_ = false;
-};
-
-struct Side {
-  Vec3 a{}, b{};  // a before b, so that both triangles of an edge agree.
-  std::uint32_t triangle = 0;
-};
-auto ends(const Side& s) { return std::tie(s.a.x, s.a.y, s.a.z, s.b.x, s.b.y, s.b.z); }
-
-// A ridge: two triangles that bend away from each other, or one without neighbour.
-struct Ridge {
-  FeatureEdge edge{};
-  std::uint32_t left = 0, right = 0;  // Triangles; equal if there is only one.
-};
-
-constexpr double kFlat = 0.02;  // Sine of the angle below which an edge is not a ridge.
-
-// Edges inside flat and hollow parts are left out: bodies must not catch on them.
-std::vector<Ridge> find_ridges(const std::vector<FlatTriangle>& triangles) {
-  std::vector<Side> sides;
-  for (std::uint32_t t = 0; t < triangles.size(); ++t)
-    for (std::size_t i = 0; i < 3; ++i) {
-      Side side{triangles[t].corner[i], triangles[t].corner[(i + 1) % 3], t};
-      if (std::tie(side.b.x, side.b.y, side.b.z) < std::tie(side.a.x, side.a.y, side.a.z))
-        std::swap(side.a, side.b);
-      sides.push_back(side);
-    }
-  std::stable_sort(sides.begin(), sides.end(),
-                   [](const Side& s, const Side& t) { return ends(s) < ends(t); });
-  std::vector<Ridge> ridges;
-  for (std::size_t i = 0; i < sides.size();) {
-    std::size_t end = i + 1;
-    while (end < sides.size() && ends(sides[end]) == ends(sides[i])) ++end;
-    const FlatTriangle& s = triangles[sides[i].triangle];
-    const std::uint32_t other = sides[end - 1].triangle;
-    bool is_ridge = end - i != 2;
-    if (!is_ridge) {
-      const FlatTriangle& t = triangles[other];
-      // The centre of the other triangle lies below this one's plane if the edge is a ridge.
-      const Vec3 middle = (t.corner[0] + t.corner[1] + t.corner[2]) / 3.0 - sides[i].a;
-      is_ridge = dot(s.normal, middle) < -kFlat * length(middle) &&
-                 length(cross(s.normal, t.normal)) > kFlat;
-    }
-    if (is_ridge) ridges.push_back({{sides[i].a, sides[i].b}, sides[i].triangle, other});
-    i = end;
-  }
-  return ridges;
-}
 
 // If several triangles see a point, the one with the least depth counts: behind a ridge both prisms
 // contain it, and the nearer face is the exit.
@@ -120,12 +37,12 @@ void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
   const ShellPlacement placement{
       .field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
       .shell_scale = ours.scale};
-  const TriangleRequest query{.margin = request.furthest() + ours.margin,
-                              .thickness = ours.body().settings.meshes.thickness * ours.scale,
-                              .widen = 1e-5 * ours.body().ball.radius * ours.scale};
+  TriangleRequest query{.margin = request.furthest() + ours.margin,
+                        .widen = 1e-5 * ours.body().ball.radius * ours.scale};
   m.triangle_hits.clear(), m.hit_triangle.clear();
   for (std::uint32_t t = 0; t < triangles.size(); ++t) {
     const auto& c = triangles[t].corner;
+    query.thickness = triangles[t].thickness;
     find_hits_triangle(tree, placement, c[0], c[1], c[2], query, m.triangle_hits);
     m.hit_triangle.resize(m.triangle_hits.size(), t);
   }
@@ -178,29 +95,87 @@ void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangle
   candidates.resize(kept);
 }
 
+double distance_to(const FlatTriangle& t, const Vec3& p) {
+  double least = std::numeric_limits<double>::infinity();
+  bool is_over = true;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Vec3 &a = t.corner[i], along = t.corner[(i + 1) % 3] - a;
+    is_over = is_over && dot(cross(t.normal, along), p - a) >= 0;
+    const double u = std::clamp(dot(p - a, along) / length_sq(along), 0.0, 1.0);
+    least = std::min(least, length(p - a - along * u));
+  }
+  return is_over ? std::abs(dot(t.normal, p - t.corner[0])) : least;
+}
+
 }  // namespace
+
+double compute_clearance(const Ours& ours, Triangles& triangles, const Pose& world_from_mesh,
+                         double most) {
+  if (ours.tree == nullptr) return 0;
+  constexpr std::uint32_t kSpheres = 16;
+  const PointSphereTree& tree = *ours.tree;
+  const Pose mesh_from_shape = inverse(world_from_mesh) * ours.world_from_shape;
+  const double s = ours.scale;
+  const Vec3 center = transform_point(mesh_from_shape, ours.body().ball.center * s);
+  const double radius = ours.body().ball.radius * s + ours.margin;
+  double clearance = most;
+  // Far triangles by one ball, near ones by some spheres.
+  triangles.near.clear();
+  for (std::uint32_t i = 0; i < triangles.faces.size(); ++i) {
+    const FlatTriangle& t = triangles.faces[i];
+    const double apart = length(center - t.ball.center) - t.ball.radius - radius;
+    if (apart >= clearance) continue;
+    if (apart > 0.1 * radius)
+      clearance = apart;
+    else
+      triangles.near.push_back(i);
+  }
+  int level = 0;
+  while (level + 1 < tree.level_count() && tree.level(level).node_count < kSpheres) ++level;
+  for (const SphereGroup& group : tree.level(level).groups)
+    for (unsigned lane = 0; lane < 8; ++lane) {
+      if (group.radius[lane] < 0) continue;
+      const Vec3 at = transform_point(
+          mesh_from_shape, to_double(Vec3f{group.x[lane], group.y[lane], group.z[lane]}) * s);
+      const double r = static_cast<double>(group.radius[lane]) * s + ours.margin;
+      for (const std::uint32_t i : triangles.near) {
+        const FlatTriangle& t = triangles.faces[i];
+        if (std::abs(dot(t.normal, at - t.corner[0])) - r >= clearance) continue;
+        const double far = clearance + r + t.ball.radius;
+        if (length_sq(at - t.ball.center) >= far * far) continue;
+        clearance = std::min(clearance, distance_to(t, at) - r);
+      }
+      if (clearance <= 0) return 0;
+    }
+  // Ridges may come in between two points.
+  return clearance - tree.covering_radius() * s;
+}
+
+void collect_near(const Ours& ours, const btConcaveShape& mesh, const Pose& world_from_mesh,
+                  double reach, GatherScratch& memory) {
+  // Our box in the mesh's frame. Our frame is only rotated relative to that of Bullet's body.
+  const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
+  btVector3 lower, upper;
+  ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);
+  const auto grow = static_cast<btScalar>(reach + 1e-6);
+  collect_triangles(mesh, lower - btVector3(grow, grow, grow), upper + btVector3(grow, grow, grow),
+                    ours.body().settings.meshes.thickness * ours.scale,
+                    ours.body().ball.radius * ours.scale, *memory.thickness, memory.triangles);
+}
 
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
                  const btTransform& world_from_mesh_in, const GatherRequest& request,
                  GatherScratch& memory) {
   const Pose world_from_mesh = from_bullet(world_from_mesh_in);
-  // Our box in the mesh's frame. Our frame is only rotated relative to that of Bullet's body.
-  const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
-  btVector3 lower, upper;
-  ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);
-  const auto grow = static_cast<btScalar>(request.furthest() + 1e-6);
-  Collector collector(mesh);
-  mesh.processAllTriangles(&collector, lower - btVector3(grow, grow, grow),
-                           upper + btVector3(grow, grow, grow));
-  if (collector.triangles.empty()) return;
-  if (ours.tree != nullptr) add_points(ours, collector.triangles, world_from_mesh, request, memory);
+  collect_near(ours, mesh, world_from_mesh, request.furthest(), memory);
+  Triangles& near = memory.triangles;
+  if (near.faces.empty()) return;
+  if (ours.tree != nullptr) add_points(ours, near.faces, world_from_mesh, request, memory);
   if (!ours.body().field && !ours.body().voxmap) return;
-  const std::vector<Ridge> ridges = find_ridges(collector.triangles);
-  std::vector<FeatureEdge> edges;
-  for (const Ridge& ridge : ridges) edges.push_back(ridge.edge);
+  find_ridges(near);
   const std::size_t first = memory.candidates.size();
-  gather_edges(ours, edges, 0, world_from_mesh, request, memory);
-  mend_directions(ours, collector.triangles, ridges, world_from_mesh, first, memory.candidates);
+  gather_edges(ours, near.edges, 0, world_from_mesh, request, memory);
+  mend_directions(ours, near.faces, near.ridges, world_from_mesh, first, memory.candidates);
 }
 
 }  // namespace isotact::bullet_detail

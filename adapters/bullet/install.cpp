@@ -7,6 +7,7 @@
 #include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
 
 #include "algorithm.h"
+#include "soft/soft_algorithm.h"
 
 namespace isotact {
 namespace bullet_detail {
@@ -26,28 +27,22 @@ class CreatePair final : public btCollisionAlgorithmCreateFunc {
   bool ours_is_0_;
 };
 
-namespace {
-
-PairKind kind_of(int type) {
-  switch (type) {
-    case FAST_CONCAVE_MESH_PROXYTYPE:
-      return PairKind::kOurs;
-    case STATIC_PLANE_PROXYTYPE:
-      return PairKind::kSolid;
-    case TRIANGLE_MESH_SHAPE_PROXYTYPE:
-    case SCALED_TRIANGLE_MESH_SHAPE_PROXYTYPE:
-    case TERRAIN_SHAPE_PROXYTYPE:
-    case GIMPACT_SHAPE_PROXYTYPE:
-    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE:
-      return PairKind::kMesh;
-    default:
-      return btBroadphaseProxy::isConvex(type) ? PairKind::kSolid : PairKind::kUnsupported;
+class CreateSoft final : public btCollisionAlgorithmCreateFunc {
+ public:
+  explicit CreateSoft(bool ours_is_0) : ours_is_0_(ours_is_0) {}
+  btCollisionAlgorithm* CreateCollisionAlgorithm(btCollisionAlgorithmConstructionInfo& info,
+                                                 const btCollisionObjectWrapper*,
+                                                 const btCollisionObjectWrapper*) override {
+    void* memory = info.m_dispatcher1->allocateCollisionAlgorithm(sizeof(SoftAlgorithm));
+    return new (memory) SoftAlgorithm(info, ours_is_0_);
   }
-}
 
-}  // namespace
+ private:
+  bool ours_is_0_;
+};
 
 struct CreateFunctions {
+  CreateSoft soft[2] = {CreateSoft(false), CreateSoft(true)};
   CreatePair of[4][2] = {
       {{PairKind::kSolid, false}, {PairKind::kSolid, true}},
       {{PairKind::kMesh, false}, {PairKind::kMesh, true}},
@@ -64,6 +59,11 @@ BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher)
   for (int type = 0; type < MAX_BROADPHASE_COLLISION_TYPES; ++type) {
     // Compounds are handled by their children; an empty shape has no contact with anything.
     if (type == COMPOUND_SHAPE_PROXYTYPE || type == EMPTY_SHAPE_PROXYTYPE) continue;
+    if (type == SOFTBODY_SHAPE_PROXYTYPE) {
+      dispatcher.registerCollisionCreateFunc(type, kOurs, &functions_->soft[0]);
+      dispatcher.registerCollisionCreateFunc(kOurs, type, &functions_->soft[1]);
+      continue;
+    }
     auto& [second, first] = functions_->of[static_cast<int>(bullet_detail::kind_of(type))];
     if (type != kOurs) {
       dispatcher.registerCollisionCreateFunc(type, kOurs, &second);

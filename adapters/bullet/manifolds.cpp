@@ -9,6 +9,8 @@
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
 #include <BulletCollision/NarrowPhaseCollision/btPersistentManifold.h>
 #include <BulletDynamics/Dynamics/btRigidBody.h>
+#include <BulletDynamics/Featherstone/btMultiBody.h>
+#include <BulletDynamics/Featherstone/btMultiBodyLinkCollider.h>
 
 #include "isotact/adapters/bullet/convert.h"
 
@@ -16,6 +18,7 @@ namespace isotact::bullet_detail {
 namespace {
 
 constexpr double kMostBounceDepth = 0.02;  // Metres, see bounce().
+constexpr double kSurelyFast = 1.25;       // Thresholds of speed: rounding matters no more.
 
 // As in btManifoldResult::addContactPoint.
 void combine_materials(btManifoldPoint& point, const btCollisionObject* a,
@@ -82,23 +85,44 @@ void limit_recovery(btManifoldPoint& point, const WriteSettings& settings) {
 }  // namespace
 
 Vec3 gravity_of(const btCollisionObject& body) {
+  if (const auto* link = btMultiBodyLinkCollider::upcast(&body)) {
+    // Worlds give multibodies their weight as a force, before each step.
+    const btMultiBody& multi = *link->m_multiBody;
+    if (link->m_link < 0 && multi.hasFixedBase()) return {};
+    const btScalar mass = link->m_link < 0 ? multi.getBaseMass() : multi.getLinkMass(link->m_link);
+    if (!(mass > 0)) return {};
+    return from_bullet(link->m_link < 0 ? multi.getBaseForce() : multi.getLinkForce(link->m_link)) /
+           static_cast<double>(mass);
+  }
   const btRigidBody* rigid = btRigidBody::upcast(&body);
   return rigid != nullptr && rigid->getInvMass() > 0 ? from_bullet(rigid->getGravity()) : Vec3{};
 }
 
-Vec3 turn_rate(const btCollisionObject& body) {
+BodyVelocity velocity_of(const btCollisionObject& body) {
   if (body.isStaticObject()) return {};
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  return from_bullet(rigid != nullptr ? rigid->getAngularVelocity()
-                                      : body.getInterpolationAngularVelocity());
+  if (const btRigidBody* rigid = btRigidBody::upcast(&body))
+    return {from_bullet(rigid->getLinearVelocity()), from_bullet(rigid->getAngularVelocity())};
+  const auto* link = btMultiBodyLinkCollider::upcast(&body);
+  if (link == nullptr)
+    return {from_bullet(body.getInterpolationLinearVelocity()),
+            from_bullet(body.getInterpolationAngularVelocity())};
+  const btMultiBody& multi = *link->m_multiBody;
+  if (link->m_link < 0) return {from_bullet(multi.getBaseVel()), from_bullet(multi.getBaseOmega())};
+  // Bullet computes those of all links, each in its own frame.
+  thread_local std::vector<btVector3> turn, linear;
+  const auto count = static_cast<std::size_t>(multi.getNumLinks()) + 1;
+  turn.resize(count), linear.resize(count);
+  multi.compTreeLinkVelocities(turn.data(), linear.data());
+  const auto at = static_cast<std::size_t>(link->m_link) + 1;
+  return {from_bullet(multi.localDirToWorld(link->m_link, linear[at])),
+          from_bullet(multi.localDirToWorld(link->m_link, turn[at]))};
 }
 
+Vec3 turn_rate(const btCollisionObject& body) { return velocity_of(body).angular; }
+
 Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
-  if (body.isStaticObject()) return {};
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  const Vec3 linear = from_bullet(rigid != nullptr ? rigid->getLinearVelocity()
-                                                   : body.getInterpolationLinearVelocity());
-  return linear + cross(turn_rate(body), place - from_bullet(body.getWorldTransform().getOrigin()));
+  const BodyVelocity v = velocity_of(body);
+  return v.linear + cross(v.angular, place - from_bullet(body.getWorldTransform().getOrigin()));
 }
 
 Manifolds::~Manifolds() {
@@ -274,11 +298,13 @@ double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0
 
 // Bullet's solver lets bodies close a gap d in this step: v >= restitution u - d / dt, with u the
 // speed of approach. A contact that is seen before it touches therefore loses d / dt of its bounce,
-// and all of it if that is more. In overlap the solver adds erp depth / dt, which bounces bodies
-// that should not bounce. An impact therefore takes two steps here. In the first, the gap is given
-// without restitution: the body comes to touch, and the impact's energy is stored. In the next, the
-// solver gets a small overlap and the erp with which v >= w, the speed of the rebound. A body that
-// is found in overlap, with no gap before, bounces at once.
+// and all of it if that is more. An impact therefore takes two steps here. In the first, the gap is
+// given without restitution: the body comes to touch with the speed d / dt, and the impact's energy
+// is stored. In the next, the contact has no gap and the restitution w / (d / dt) with which the
+// solver makes v >= w, the speed of the rebound. If d / dt would be below the solver's threshold
+// for bounces, the body bounces at once, across the small gap. So does a body that is found in
+// overlap, with no gap before. Only what is slower in the second step than that threshold gets its
+// speed as the correction of a small overlap.
 //
 // The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
 // flight keeps E = v^2/2 + g x - g dt v/2 (instead of v^2/2 + g x: insert both steps to verify).
@@ -307,7 +333,7 @@ void Manifolds::bounce(btManifoldPoint& point, ContactScratch& memory,
   const bool is_impact = speed > settings.bounce_speed;
   if (memory.energy == 0) {
     if (!is_impact || d > (speed + g * dt) * dt) return;
-    if (d > 0) {
+    if (d > kSurelyFast * settings.bounce_speed * dt) {
       memory.energy = energy_now;
       memory.kinetic = kinetic_now;
       return;
@@ -331,6 +357,17 @@ void Manifolds::bounce(btManifoldPoint& point, ContactScratch& memory,
     const double most_sq = 2 * room * mobility + speed * speed;
     if (!(most_sq > 0)) return;
     w = std::min(w, std::sqrt(most_sq));
+  }
+  // Multibodies have got their gravity before the solver asks for their speed.
+  const auto fall_of_link = [&](const btCollisionObject& body) {
+    return btMultiBodyLinkCollider::upcast(&body) != nullptr ? gravity_of(body) : Vec3{};
+  };
+  const double speed_in_solver =
+      speed - dot(normal, fall_of_link(body_0) - fall_of_link(body_1)) * dt;
+  if (speed_in_solver > 1.1 * settings.bounce_speed) {
+    point.m_distance1 = 0;
+    point.m_combinedRestitution = static_cast<btScalar>(w / speed_in_solver);
+    return;
   }
   // Deeper than btContactSolverInfo::m_splitImpulsePenetrationThreshold (0.04), the solver would
   // move the body instead of giving it speed.

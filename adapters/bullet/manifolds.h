@@ -83,6 +83,11 @@ class Manifolds {
 };
 
 Vec3 gravity_of(const btCollisionObject& body);  // m/s^2; zero for bodies that do not fall.
+// m/s at the body's origin, and rad/s. Of rigid bodies and of links of multibodies.
+struct BodyVelocity {
+  Vec3 linear{}, angular{};
+};
+BodyVelocity velocity_of(const btCollisionObject& body);
 // Returns rad/s.
 Vec3 turn_rate(const btCollisionObject& body);
 // Returns m/s, at a position of the world.

@@ -19,9 +19,27 @@ struct PairState {
   PairKind kind;
   bool ours_is_0, is_shared;
   Manifolds manifolds;
-  GatherScratch memory{};
+  ShellPairScratch points_0{}, points_1{};
+  ThicknessScratch thickness{};  // Of the other, if it is a mesh.
+  WideState wide{};
+  // Of the thread, during the pair's turn (ScratchLease).
+  GatherScratch* scratch = nullptr;
+  std::vector<Candidate>& candidates() { return scratch->candidates; }
   OtherSolid solid{};
   const btCollisionShape* solid_of = nullptr;
+};
+
+// Lends a pair the scratch of its thread. Callbacks of contacts may ask for other pairs meanwhile:
+// those get one of their own.
+class ScratchLease {
+ public:
+  explicit ScratchLease(PairState& state);
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+  ~ScratchLease();
+
+ private:
+  PairState& state_;
 };
 
 // Ours (the first of two), and the other: a solid, a mesh, or ours as well.
@@ -43,7 +61,7 @@ PairNow pair_at(const PairState& state, const btCollisionObjectWrapper& wrap_0,
 Placed placed_solid(const PairState& state, const PairNow& now);
 Placed placed(const Ours& ours);
 
-// Writes to state.memory.candidates.
+// Writes to state.candidates(). The pair must have a lease.
 void gather(const PairNow& now, const GatherRequest& request, PairState& state);
 
 // Returns the largest approach of points of one to the other in a step, metres.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include <BulletCollision/CollisionShapes/btConvexShape.h>
 #include <BulletCollision/CollisionShapes/btTriangleCallback.h>
 #include <BulletCollision/NarrowPhaseCollision/btRaycastCallback.h>
 #include <fmt/format.h>
@@ -26,6 +27,34 @@ const bullet_detail::BulletBody::Surface& bullet_detail::BulletBody::surface() c
     const bool has_surface = mesh != nullptr || shape.can_have_field();
     const TriangleMesh& triangles = has_surface ? shape.surface() : no_mesh;
     return Surface{&triangles, Bvh(triangles)};
+  });
+}
+
+const bullet_detail::BulletBody::HalfThickness& bullet_detail::BulletBody::half_thickness() const {
+  return half_thickness_.get([this] {
+    const double most = smallest_side / 2, least = cell > 0 ? std::min(cell, most) : most;
+    if (mesh == nullptr || mesh->triangles.empty()) return HalfThickness{least, least};
+    const Surface& s = surface();
+    constexpr std::size_t kPlaces = 2000;
+    const std::size_t stride = s.mesh->triangles.size() / kPlaces + 1;
+    std::vector<double> halves;
+    for (std::size_t t = 0; t < s.mesh->triangles.size(); t += stride) {
+      Vec3 corner[3];
+      for (std::size_t i = 0; i < 3; ++i)
+        corner[i] = to_double(s.mesh->positions[s.mesh->triangles[t][i]]);
+      const Vec3 normal = normalized(cross(corner[1] - corner[0], corner[2] - corner[0]));
+      if (length_sq(normal) < 0.5) continue;
+      // Inward, from a little below the face.
+      const Vec3 from = (corner[0] + corner[1] + corner[2]) / 3.0 - normal * (0.01 * least);
+      const RayHit hit = find_first_hit(s.bvh, {.origin = to_float(from),
+                                                .direction = to_float(-normal),
+                                                .t_max = static_cast<float>(2 * most)});
+      halves.push_back(hit.triangle == kNoTriangle ? most : static_cast<double>(hit.t) / 2);
+    }
+    if (halves.empty()) return HalfThickness{least, least};
+    std::sort(halves.begin(), halves.end());
+    return HalfThickness{std::max(halves.front(), least),
+                         std::max(halves[halves.size() / 10], least)};
   });
 }
 
@@ -64,18 +93,31 @@ void IsotactShape::update_box() {
 }
 
 void IsotactShape::setLocalScaling(const btVector3& scaling) {
-  const double x = scaling.x(), y = scaling.y(), z = scaling.z();
-  const double tolerance = 1e-5 * std::abs(x);
-  if (!(x > 0) || !std::isfinite(x) || !(std::abs(x - y) <= tolerance) ||
-      !(std::abs(x - z) <= tolerance)) {
-    report_bullet_error(fmt::format(
-        "setLocalScaling({}, {}, {}) refused: distances only scale by one positive factor for all "
-        "axes; scale the mesh and cook it again",
-        x, y, z));
-    return;
+  const Vec3 s = from_bullet(scaling);
+  const double tolerance = 1e-5 * std::abs(s.x);
+  const auto refuse = [&](const std::string& why) {
+    report_bullet_error(fmt::format("setLocalScaling({}, {}, {}) refused: {}", s.x, s.y, s.z, why));
+  };
+  if (!is_finite(s) || s.x == 0 || s.y == 0 || s.z == 0)
+    return refuse("factors must be finite and not 0");
+  const bool is_uniform =
+      s.x > 0 && std::abs(s.x - s.y) <= tolerance && std::abs(s.x - s.z) <= tolerance;
+  if (is_uniform) {
+    body_ = cooked_;
+    bullet_from_shape_ = bullet_from_cooked_;
+    scale_ = s.x;
+  } else if (!(scaling_ == scaling)) {
+    try {
+      // Distances only scale by one positive factor for all axes.
+      body_ = cook_scaled(*cooked_, bullet_from_cooked_, s)->shared_body();
+    } catch (const std::exception& error) {  // Bullet passes none on.
+      return refuse(fmt::format("the scaled mesh was not cooked: {}", error.what()));
+    }
+    bullet_from_shape_ = {};
+    scale_ = 1;
   }
-  scale_ = x;
   scaling_ = scaling;
+  update_box();
 }
 
 void IsotactShape::getAabb(const btTransform& t, btVector3& lower, btVector3& upper) const {
@@ -154,6 +196,89 @@ void send_ray_hits(const Bvh& bvh, Sender& sender, const btTriangleRaycastCallba
   }
 }
 
+// Finds which triangle is hit first. Bullet's own callback tests every triangle to the path's end.
+class FirstHit final : public btTriangleConvexcastCallback {
+ public:
+  explicit FirstHit(const btTriangleConvexcastCallback& other)
+      : btTriangleConvexcastCallback(other.m_convexShape, other.m_convexShapeFrom,
+                                     other.m_convexShapeTo, other.m_triangleToWorld,
+                                     other.m_triangleCollisionMargin) {
+    m_hitFraction = other.m_hitFraction;
+    m_allowedPenetration = other.m_allowedPenetration;
+  }
+  btScalar reportHit(const btVector3&, const btVector3&, btScalar fraction, int,
+                     int index) override {
+    if (fraction < m_hitFraction) m_hitFraction = fraction, triangle = index;
+    return m_hitFraction;
+  }
+  int triangle = -1;
+};
+
+// A convex shape on its way: parts of the path one after the other, until it has hit. Each triangle
+// is tested once; those of later parts can only be hit later. Parts that are far from the surface,
+// by the field, are left out. The first triangle that is hit is sent, and no other.
+void send_sweep_hit(const IsotactShape& shape, Sender& sender,
+                    const btTriangleConvexcastCallback& callback) {
+  const btTransform local = callback.m_triangleToWorld.inverse();
+  const btTransform from = local * callback.m_convexShapeFrom,
+                    to = local * callback.m_convexShapeTo;
+  // The box of the convex shape about its origin, in both rotations.
+  btVector3 lower, upper, other_lower, other_upper;
+  callback.m_convexShape->getAabb(btTransform(from.getBasis()), lower, upper);
+  callback.m_convexShape->getAabb(btTransform(to.getBasis()), other_lower, other_upper);
+  lower.setMin(other_lower), upper.setMax(other_upper);
+  const btScalar grow = callback.m_triangleCollisionMargin + btScalar(1e-6);
+  lower -= btVector3(grow, grow, grow), upper += btVector3(grow, grow, grow);
+  const Vec3 half = from_bullet(upper - lower) * 0.5;
+  const Vec3 path = from_bullet(to.getOrigin() - from.getOrigin());
+  constexpr double kMostParts = 256;
+  const double size = std::max(length(half), 1e-9);
+  const int parts =
+      static_cast<int>(std::clamp(std::ceil(length(path) / (0.25 * size)), 1.0, kMostParts));
+  const bullet_detail::BulletBody& body = shape.body();
+  FirstHit first(callback);
+  Sender tester(shape, first);
+  thread_local std::vector<std::uint32_t> sent;
+  sent.clear();
+  const Vec3 middle = from_bullet(from.getOrigin()) + from_bullet(upper + lower) * 0.5;
+  for (int part = 0; part < parts; ++part) {
+    const double t0 = static_cast<double>(part) / parts, t1 = static_cast<double>(part + 1) / parts;
+    // A hit within earlier parts cannot be earlier by a triangle of this one.
+    if (static_cast<double>(first.m_hitFraction) < t0) break;
+    const Vec3 center = middle + path * ((t0 + t1) / 2);
+    if (body.target && body.target->lipschitz() <= 1.01) {
+      const double reach = length(half) + length(path) / (2 * parts);
+      const double apart =
+          body.target
+              ->sample(transform_point(inverse(shape.bullet_from_shape()), center / shape.scale()),
+                       {})
+              .distance *
+          shape.scale();
+      // Inside as well: it touches the surface only near it.
+      if (std::abs(apart) > 1.02 * reach + 2 * body.cell * shape.scale() && apart > 0) continue;
+    }
+    const Vec3 reach =
+        half + Vec3{std::abs(path.x), std::abs(path.y), std::abs(path.z)} * (0.5 / parts);
+    Aabbf box;
+    for (unsigned i = 0; i < 8; ++i)
+      extend(box, sender.to_shape(to_bullet(center + Vec3{(i & 1U) != 0 ? reach.x : -reach.x,
+                                                          (i & 2U) != 0 ? reach.y : -reach.y,
+                                                          (i & 4U) != 0 ? reach.z : -reach.z})));
+    const std::size_t before = sent.size();
+    visit_triangles_in_box(body.surface().bvh, box, [&](std::uint32_t triangle) {
+      if (!std::binary_search(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(before),
+                              triangle)) {
+        sent.push_back(triangle);
+        tester.send(triangle);
+      }
+    });
+    std::sort(sent.begin() + static_cast<std::ptrdiff_t>(before), sent.end());
+    std::inplace_merge(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(before),
+                       sent.end());
+  }
+  if (first.triangle >= 0) sender.send(static_cast<std::uint32_t>(first.triangle));
+}
+
 }  // namespace
 
 void IsotactShape::processAllTriangles(btTriangleCallback* callback, const btVector3& lower,
@@ -162,6 +287,13 @@ void IsotactShape::processAllTriangles(btTriangleCallback* callback, const btVec
   Sender sender(*this, *callback);
   if (const auto* ray = dynamic_cast<const btTriangleRaycastCallback*>(callback)) {
     send_ray_hits(bvh, sender, *ray);
+    return;
+  }
+  // A few triangles are tested as fast as a path is followed.
+  constexpr std::size_t kFew = 64;
+  const auto* sweep = dynamic_cast<const btTriangleConvexcastCallback*>(callback);
+  if (sweep != nullptr && body_->surface().mesh->triangles.size() > kFew) {
+    send_sweep_hit(*this, sender, *sweep);
     return;
   }
   Aabbf box;

@@ -18,16 +18,19 @@ struct Part {
 constexpr Part kParts[] = {
     {"drop", bench_drop},       {"pair", bench_pair},     {"truth", bench_truth},
     {"ball", bench_ball},       {"levels", bench_levels}, {"slow", bench_slow},
-    {"figures", bench_figures}, {"roll", bench_roll},     {"stack", bench_stack}};
+    {"figures", bench_figures}, {"roll", bench_roll},     {"stack", bench_stack},
+    {"memory", bench_memory},   {"throws", bench_throws}};
 
 std::string describe_peers() {
   return fmt::format("Bullet {} (single precision), packaged; {}", btGetVersion(), describe_fcl());
 }
 
 void name_options(OptionReader& reader, Options& options) {
-  reader.quick("fewer rotations, repeats, poses and steps");
+  reader.quick("fewer rotations, repeats, poses, steps and throws");
   reader.folder("--plots", options.plots, "writes figures there, as .svg and .csv");
   reader.only(names_of(kParts));
+  reader.number("--count", options.count, 1, 1'000'000, "throws (2000)");
+  reader.number("--seed", options.seed, 0, 1'000'000'000, "of throws (1)");
 }
 
 int run(const Options& options) {

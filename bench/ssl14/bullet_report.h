@@ -17,6 +17,8 @@
 namespace isotact::bench {
 
 struct Options : RunOptions {
+  int count = 0;  // Throws. 0: chosen by --quick.
+  int seed = 1;
   std::filesystem::path plots{};  // folder for figures; empty: none are written
 };
 
@@ -69,5 +71,7 @@ void bench_slow(const Options& options, Stock& stock, Report& report);
 void bench_figures(const Options& options, Stock& stock, Report& report);
 void bench_roll(const Options& options, Stock& stock, Report& report);
 void bench_stack(const Options& options, Stock& stock, Report& report);
+void bench_memory(const Options& options, Stock& stock, Report& report);
+void bench_throws(const Options& options, Stock& stock, Report& report);
 
 }  // namespace isotact::bench

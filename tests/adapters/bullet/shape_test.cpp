@@ -27,19 +27,54 @@ TEST(BulletShape, BoxHoldsTheBody) {
   EXPECT_TRUE(torus.isConcave());
 }
 
-TEST(BulletShape, RefusesOtherThanUniformScaling) {
+TEST(BulletShape, RefusesScalingThatIsNone) {
   forget_bullet_errors();
   int said = 0;
   set_bullet_error_handler([&](const std::string&) { ++said; });
   IsotactShape torus = copy(torus_shape());
   torus.setLocalScaling({2, 2, 2});
-  torus.setLocalScaling({1, 2, 1});
-  torus.setLocalScaling({1, 2, 1});
+  torus.setLocalScaling({1, 0, 1});
+  torus.setLocalScaling({1, 0, 1});
   torus.setLocalScaling({0, 0, 0});
+  // A pointshell alone has nothing to cook.
+  const auto points = cook_bullet_shape(Shape::from_parts({.tree = torus_shape().body().tree}));
+  points->setLocalScaling({1, 2, 1});
   set_bullet_error_handler({});
-  EXPECT_EQ(said, 2);
+  EXPECT_EQ(said, 3);
   EXPECT_EQ(torus.scale(), 2);
   EXPECT_EQ(torus.getLocalScaling(), btVector3(2, 2, 2));
+  EXPECT_EQ(points->getLocalScaling(), btVector3(1, 1, 1));
+}
+
+TEST(BulletShape, OtherThanUniformScalingIsCookedAnew) {
+  const auto cube = cook_bullet_shape(make_box({.size_x = 0.4, .size_y = 0.4, .size_z = 0.4}),
+                                      {.shape = {.field = {.resolution = 32}, .points = 800}});
+  IsotactShape turned(cube->shared_body(), {{}, {0.1, 0, 0}});
+  turned.setLocalScaling({-2, 1, 0.5F});  // From 0.1 to -0.2, and mirrored.
+  btVector3 lower, upper;
+  turned.getAabb(btTransform::getIdentity(), lower, upper);
+  EXPECT_NEAR(lower.x(), -0.6, 2e-3);
+  EXPECT_NEAR(upper.x(), 0.2, 2e-3);
+  EXPECT_NEAR(upper.y(), 0.2, 2e-3);
+  EXPECT_NEAR(upper.z(), 0.1, 2e-3);
+  // Not inside out.
+  btVector3 inertia;
+  turned.calculateLocalInertia(1, inertia);
+  EXPECT_NEAR(turned.body().mass->volume, 0.8 * 0.4 * 0.2, 1e-5);
+  EXPECT_LT(turned.body().target->sample({-0.2, 0, 0}, {}).distance, -0.09);
+  const auto body = turned.shared_body();
+  turned.setLocalScaling({-2, 1, 0.5F});
+  EXPECT_EQ(turned.shared_body(), body);  // Cooked once.
+  turned.setLocalScaling({2, 2, 2});
+  EXPECT_EQ(turned.shared_body(), cube->shared_body());
+  // Children of compounds keep their places: all or none is scaled.
+  btCompoundShape pair;
+  IsotactShape child(cube->shared_body());
+  pair.addChildShape(to_bullet(Pose{{}, {1, 0, 0}}), &child);
+  pair.setLocalScaling({2, 1, 1});
+  pair.getAabb(btTransform::getIdentity(), lower, upper);
+  EXPECT_NEAR(upper.x(), 2.4, 0.02);
+  EXPECT_NEAR(lower.x(), 1.6, 0.02);
 }
 
 TEST(BulletShape, InertiaIsThatOfTheSolid) {

@@ -352,7 +352,9 @@ TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
   Random random(69);
   for (const NamedTarget& t : all_targets()) {
     SCOPED_TRACE(t.name);
-    ShellScratch state, slow_state;
+    // Two pairs that share a scratch, each with its own memory, and one that has its own.
+    ShellScratch state, slow_state, shared;
+    ShellPairScratch memory, of_another;
     state.set_coherent(true);
     int remembered = 0, touching = 0, steps = 0;
     for (int run = 0; run < unless_slow(12, 3); ++run) {
@@ -363,6 +365,11 @@ TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
         const ShellResult fast = find_hits(tree, t.target, placement, {}, state);
         const ShellResult slow = find_hits_linear(tree, t.target, placement, {}, slow_state);
         expect_same(fast, slow);
+        expect_same(find_hits(tree, t.target, placement, {}, memory, shared), slow);
+        const ShellPlacement turned{.field_from_shell = Pose{rotation_about(axis, 1), {}} *
+                                                        placement.field_from_shell};
+        const ShellResult other = find_hits(tree, t.target, turned, {}, of_another, shared);
+        expect_same(other, find_hits_linear(tree, t.target, turned, {}, slow_state));
         if (HasFatalFailure()) return;
         remembered += fast.work.spheres == 0 ? 1 : 0;
         touching += fast.hits.empty() ? 0 : 1;

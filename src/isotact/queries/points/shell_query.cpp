@@ -21,10 +21,11 @@ struct ShellStateAccess {
   static std::vector<float>& distances(ShellScratch& s) { return s.distances_; }
   static std::vector<std::uint32_t>& front(ShellScratch& s, unsigned i) { return s.front_[i]; }
   static std::vector<float>& values(ShellScratch& s, unsigned i) { return s.values_[i]; }
-  static std::optional<Anchor>& anchor(ShellScratch& s) { return s.anchor_; }
-  static ShellPlacement& last(ShellScratch& s) { return s.last_; }
-  static std::vector<std::uint32_t>& clusters(ShellScratch& s) { return s.clusters_; }
-  static std::size_t& cluster_count(ShellScratch& s) { return s.cluster_count_; }
+  static ShellPairScratch& memory(ShellScratch& s) { return s.memory_; }
+  static std::optional<Anchor>& anchor(ShellPairScratch& m) { return m.anchor_; }
+  static ShellPlacement& last(ShellPairScratch& m) { return m.last_; }
+  static std::vector<std::uint32_t>& clusters(ShellPairScratch& m) { return m.clusters_; }
+  static std::size_t& cluster_count(ShellPairScratch& m) { return m.cluster_count_; }
 };
 
 namespace {
@@ -324,23 +325,23 @@ double compute_motion(const PointSphereTree& tree, const ShellPlacement& a,
 // the root.
 ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& target,
                               const ShellSearch& search, const ShellPlacement& placement,
-                              double margin, ShellScratch& scratch) {
+                              double margin, ShellPairScratch& memory, ShellScratch& scratch) {
   constexpr double kSteps = 6, kLeast = 0.02, kMost = 0.3;  // In radii of clusters.
   const ShellBuffers buffers = Access::buffers(scratch);
-  std::optional<Access::Anchor>& anchor = Access::anchor(scratch);
+  std::optional<Access::Anchor>& anchor = Access::anchor(memory);
   const bool known = anchor && anchor->margin == margin &&
                      anchor->tree.buffer().data() == tree.buffer().data() &&
                      ShellTargetAccess::is_same(*anchor->target, target) &&
                      anchor->placement.field_scale == placement.field_scale;
   if (known && compute_motion(tree, anchor->placement, placement) * (1 + 1e-9) <= anchor->reach) {
-    Access::last(scratch) = placement;
-    return search.search_clusters(
-        {Access::clusters(scratch).data(), Access::cluster_count(scratch)}, buffers);
+    Access::last(memory) = placement;
+    return search.search_clusters({Access::clusters(memory).data(), Access::cluster_count(memory)},
+                                  buffers);
   }
   const ShellLevelEntry& leaves = tree.header().levels[tree.level_count() - 1];
   const double radius = static_cast<double>(leaves.mean_radius) * placement.shell_scale;
-  const double step = known ? compute_motion(tree, Access::last(scratch), placement) : kInfinite;
-  Access::last(scratch) = placement;
+  const double step = known ? compute_motion(tree, Access::last(memory), placement) : kInfinite;
+  Access::last(memory) = placement;
   if (!known) {
     anchor.emplace();
     anchor->tree = tree;
@@ -356,10 +357,11 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
   anchor->reach = std::clamp(kSteps * step, kLeast * radius, kMost * radius);
   anchor->placement = placement;
   const ShellCounts found = search.find_clusters(anchor->reach, buffers);
-  std::copy_n(buffers.front[0], found.points, Access::clusters(scratch).data());
-  Access::cluster_count(scratch) = found.points;
-  ShellCounts counts =
-      search.search_clusters({Access::clusters(scratch).data(), found.points}, buffers);
+  std::vector<std::uint32_t>& clusters = Access::clusters(memory);
+  if (clusters.size() < found.points + kPushRoom) clusters.resize(found.points + kPushRoom);
+  std::copy_n(buffers.front[0], found.points, clusters.data());
+  Access::cluster_count(memory) = found.points;
+  ShellCounts counts = search.search_clusters({clusters.data(), found.points}, buffers);
   counts.spheres_seen = found.spheres_seen;
   return counts;
 }
@@ -379,15 +381,18 @@ void ShellScratch::reserve(const PointSphereTree& tree) {
     if (vector.size() < size) vector.resize(size);
   };
   for (unsigned i = 0; i < 2; ++i) grow(front_[i], places), grow(values_[i], places);
-  if (coherent_) grow(clusters_, places);
+  if (coherent_) grow(detail::ShellStateAccess::clusters(memory_), places);
   grow(points_, points);
   grow(distances_, points);
   grow(hits_, points);
 }
 
-ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
-                      const ShellPlacement& placement, const ShellRequest& request,
-                      ShellScratch& scratch) {
+namespace {
+
+// `memory`: of the pair, or null.
+ShellResult search_shell(const PointSphereTree& tree, const ShellTarget& target,
+                         const ShellPlacement& placement, const ShellRequest& request,
+                         ShellPairScratch* memory, ShellScratch& scratch) {
   assert(request.margin <= target.max_margin() * placement.field_scale * (1 + 1e-12));
   scratch.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
@@ -400,11 +405,11 @@ ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
   if (limited) {
     result = detail::LimitedSearch(tree, search, placement, request, scratch).run();
   } else {
-    const bool coherent = scratch.coherent() && target.kind() != TargetKind::kAnyField;
+    const bool coherent = memory != nullptr && target.kind() != TargetKind::kAnyField;
     const detail::ShellCounts counts =
-        coherent
-            ? detail::search_coherently(tree, target, search, placement, request.margin, scratch)
-            : search.search(detail::ShellStateAccess::buffers(scratch));
+        coherent ? detail::search_coherently(tree, target, search, placement, request.margin,
+                                             *memory, scratch)
+                 : search.search(detail::ShellStateAccess::buffers(scratch));
     result = detail::collect(tree, search, placement, request.margin, counts, scratch);
   }
   // If a level or a budget left possible hits, the nearest point is not searched.
@@ -412,6 +417,22 @@ ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
       result.lower_bound >= request.margin)
     detail::find_nearest_point(search, scratch, result);
   return result;
+}
+
+}  // namespace
+
+ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
+                      const ShellPlacement& placement, const ShellRequest& request,
+                      ShellScratch& scratch) {
+  ShellPairScratch* memory =
+      scratch.coherent() ? &detail::ShellStateAccess::memory(scratch) : nullptr;
+  return search_shell(tree, target, placement, request, memory, scratch);
+}
+
+ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
+                      const ShellPlacement& placement, const ShellRequest& request,
+                      ShellPairScratch& memory, ShellScratch& scratch) {
+  return search_shell(tree, target, placement, request, &memory, scratch);
 }
 
 ShellResult find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,

@@ -106,7 +106,25 @@ struct ShellAnchor {
 };
 }  // namespace detail
 
-// Memory of queries, including the results of the last one. One thread at a time.
+// Memory of one pair between queries: the clusters that were near. Queries start from them
+// while the shell has moved less than their validity allows. This is two to three times faster at
+// rest and in slow motion. It never changes a result. It serves one tree, target and margin: others
+// reset it. Some hundred bytes, and four for each cluster near the target.
+class ShellPairScratch {
+ public:
+  ShellPairScratch() = default;
+  void forget() { anchor_.reset(); }
+
+ private:
+  friend struct detail::ShellStateAccess;
+  std::optional<detail::ShellAnchor> anchor_{};
+  ShellPlacement last_{};                // Placement of the last query.
+  std::vector<std::uint32_t> clusters_;  // Entries of the last level, in order.
+  std::size_t cluster_count_ = 0;
+};
+
+// Memory of queries, including the results of the last one. One thread at a time. Many pairs may
+// share it, each with a ShellPairScratch of its own.
 class ShellScratch {
  public:
   ShellScratch() = default;
@@ -114,21 +132,15 @@ class ShellScratch {
   // per point.
   void reserve(const PointSphereTree& tree);
 
-  // Remembers near clusters, and starts from them while the shell has moved less than their
-  // validity allows. This is two to three times faster at rest and in slow motion. It never changes
-  // a result. It serves one tree, target and margin: others reset it.
-  void set_coherent(bool on) { coherent_ = on, anchor_.reset(); }
+  // For one pair: remembers near clusters, as a ShellPairScratch does.
+  void set_coherent(bool on) { coherent_ = on, memory_.forget(); }
   bool coherent() const { return coherent_; }
-  void forget() { anchor_.reset(); }
+  void forget() { memory_.forget(); }
 
  private:
   friend struct detail::ShellStateAccess;
   bool coherent_ = false;
-  std::optional<detail::ShellAnchor> anchor_{};
-  ShellPlacement last_{};  // Placement of the last query.
-  // Clusters of the anchor: entries of the last level, in order.
-  std::vector<std::uint32_t> clusters_;
-  std::size_t cluster_count_ = 0;
+  ShellPairScratch memory_;
   std::vector<std::uint32_t> front_[2];
   std::vector<float> values_[2];       // Values of representatives of the fronts.
   std::vector<std::uint32_t> points_;  // Candidates.
@@ -141,6 +153,10 @@ class ShellScratch {
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
                       ShellScratch& scratch);
+// With the memory of this pair. It allocates if more clusters are near than ever before.
+ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
+                      const ShellPlacement& placement, const ShellRequest& request,
+                      ShellPairScratch& memory, ShellScratch& scratch);
 
 // The oracle: all points, one after the other; `level` and budgets are ignored. Returns the same
 // hits, bit for bit.

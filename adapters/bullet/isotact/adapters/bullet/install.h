@@ -31,9 +31,9 @@ class BulletPlugin {
 // Registers ours against plane, box, sphere, capsule, cylinder, cone, hull and every other convex
 // shape, triangle mesh, height field, GImpact mesh, and ours. It covers both orders, contacts and
 // closest points (contactTest, contactPairTest). Bullet handles compounds: their children come here
-// one by one. Other pairs (soft bodies, Bullet's own signed distance fields) are an error that is
-// reported once (report.h), and have no contact. Call it after
-// btGImpactCollisionAlgorithm::registerAlgorithm, which would replace pairs.
+// one by one. Soft bodies get contacts at their nodes and faces. Other pairs (Bullet's own signed
+// distance fields) are an error that is reported once (report.h), and have no contact. Call it
+// after btGImpactCollisionAlgorithm::registerAlgorithm, which would replace pairs.
 [[nodiscard]] BulletPlugin install(btCollisionDispatcher& dispatcher);
 
 }  // namespace isotact

@@ -56,6 +56,10 @@ struct BulletShapeSettings {
   double max_approach = 0;
   // SSL14 2.4: cut into about so many patches, each with a manifold of its own. 1: not cut.
   std::uint32_t patches = 1;
+  // For shapes that are not cut: pairs whose normals differ much, as those of threads, gears and
+  // pins in holes do, are cut into about so many. Four contacts would let them tilt. 1:
+  // never.
+  std::uint32_t wide_patches = 12;
   // Instead of `patches`: the nodes of this level of the tree. Negative: not used.
   int patch_level = -1;
   // Contacts per manifold, 1 to 4. 0: four, or one per manifold if the shape is cut, as in SSL14. 1
@@ -90,7 +94,12 @@ struct BulletBody {
   double smallest_side = 0;
   double cell = 0;         // Metres; 0 without field and voxmap.
   ShellPatches patches{};  // of `tree`
+  // The same for pairs whose normals differ much. Empty: these are not cut either.
+  ShellPatches wide_patches{};
   BulletShapeSettings settings{};
+  // As they were given, without defaults: for cooking it anew at another scale.
+  ShapeSettings shape_settings{};
+  BulletShapeSettings wished{};
   std::vector<std::string> warnings{};  // Warnings of building: closed holes, thin walls.
 
   struct Surface {
@@ -99,7 +108,7 @@ struct BulletBody {
   };
   struct Points {
     const PointSphereTree* tree = nullptr;  // of the shape
-    ShellPatches patches{};
+    ShellPatches patches{}, wide_patches{};
   };
   // Returns points for a shape without `tree`. The tree is null if they cannot be made; the reason
   // is reported once (report.h).
@@ -108,7 +117,16 @@ struct BulletBody {
   // Returns the mesh that it was cooked from, or the isosurface. Empty for a pointshell alone.
   const Surface& surface() const;
 
+  // Metres: half of the thickness, of about 2,000 places; at least a cell, which is the least that
+  // a field can hold. Without a mesh, a cell. Made on first use.
+  struct HalfThickness {
+    double least = 0;
+    double usual = 0;  // A tenth of the places are thinner.
+  };
+  const HalfThickness& half_thickness() const;
+
  private:
+  MadeOnce<HalfThickness> half_thickness_{};
   MadeOnce<Surface> surface_{};
   MadeOnce<Points> points_{};
 };
@@ -135,8 +153,14 @@ class IsotactShape final : public btConcaveShape {
     return {bullet_from_shape_.rotation, bullet_from_shape_.translation * scale_};
   }
 
-  // btCollisionShape. Scaling must be uniform. Any other is refused with a message (report.h), and
-  // the old one stays.
+  // The file of the asset that the shape was read from, and a hash of its bytes: serialization
+  // writes both (serialize.h). Throws Error if the file cannot be read.
+  void set_asset(const std::string& path);
+
+  // btCollisionShape. Uniform scaling is free. For any other, also a mirrored one, the mesh or the
+  // isosurface is scaled and cooked anew, with the same settings: this takes as long as cooking.
+  // body() and bullet_from_shape() are then those of the new body. It is refused with a message
+  // (report.h) for pointshells alone, and for scales of 0; then the old one stays.
   void setLocalScaling(const btVector3& scaling) override;
   const btVector3& getLocalScaling() const override { return scaling_; }
   void getAabb(const btTransform& t, btVector3& lower, btVector3& upper) const override;
@@ -146,6 +170,9 @@ class IsotactShape final : public btConcaveShape {
   // rotates the frame so that there are none. For a pointshell alone: the inertia of its box.
   void calculateLocalInertia(btScalar mass, btVector3& inertia) const override;
   const char* getName() const override { return "ISOTACT"; }
+  // Writes the asset's path and hash, scaling, margin and frame as the shape's name. An error is
+  // reported for a shape without asset: the file is then without it.
+  const char* serialize(void* buffer, btSerializer* serializer) const override;
   // Visits triangles of the cooked mesh, or of the isosurface, that touch the box. Rays (a callback
   // that is a btTriangleRaycastCallback) get only the triangles that they hit, in order.
   void processAllTriangles(btTriangleCallback* callback, const btVector3& lower,
@@ -156,6 +183,12 @@ class IsotactShape final : public btConcaveShape {
 
   std::shared_ptr<const bullet_detail::BulletBody> body_;
   Pose bullet_from_shape_;
+  // The unscaled shape.
+  std::shared_ptr<const bullet_detail::BulletBody> cooked_ = body_;
+  Pose bullet_from_cooked_ = bullet_from_shape_;
+  std::string asset_{};
+  std::uint64_t asset_hash_ = 0;
+  mutable std::string serialized_{};  // Bullet's serializer keeps a pointer to it.
   double scale_ = 1;
   btVector3 scaling_{1, 1, 1};
   Aabb box_{};  // In Bullet's frame, without scaling and margin.
@@ -163,11 +196,18 @@ class IsotactShape final : public btConcaveShape {
 
 // Cooking. Throws Error as the builders do, and for settings out of range.
 struct CookSettings {
+  // If neither resolution nor size of cells are given, the field has at least four cells across the
+  // body's smallest side, 128 to 256 cells along the longest one. If neither number nor spacing of
+  // points are given, points are two cells apart, or a 64th of the longest side if that is more:
+  // the time of a step depends on the points.
   ShapeSettings shape{};
   BulletShapeSettings bullet{};
 };
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings = {});
+// A mesh of the isosurface or the cooked mesh, scaled in Bullet's frame.
+std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,
+                                          const Pose& bullet_from_shape, const Vec3& scaling);
 // Takes all parts of a btTriangleMesh, btTriangleIndexVertexArray and others, with their scaling.
 // Equal corners are welded.
 std::unique_ptr<IsotactShape> cook_bullet_shape(const btStridingMeshInterface& mesh,
