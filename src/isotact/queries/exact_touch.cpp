@@ -372,42 +372,86 @@ TouchNormal choose_touch_normal(const ExactBody& a, const ExactBody& b, const Po
 
 namespace {
 
-Touch search_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
-                   TouchScratch& memory) {
-  Touch touch;
-  const double reach = margin + a.body->radius + b.body->radius;
-  PairTouch pair(a.body->triangles, b.body->triangles, a_from_b, reach);
-  if (a.body->triangles.nodes().empty() || b.body->triangles.nodes().empty()) return touch;
-  if (pair.are_boxes_apart()) {
-    memory.touched = false;
-    return touch;
-  }
-  if (memory.touched && pair.touches_at(memory.last)) return touch_of(a, b, a_from_b, pair.found());
-  Vec3 apart = memory.apart;
-  if (length_sq(apart) == 0)
-    apart = transform_point(a_from_b, b.body->ball_center) - a.body->ball_center;
-  if (HullSearch(*a.body, *b.body, a_from_b).are_apart(pair.least_gap(), apart)) {
-    memory.apart = apart;
-    memory.touched = false;
-    return touch;
-  }
-  if (pair.find(apart)) {
-    memory.touched = true;
-    memory.last = pair.hint();
-    return touch_of(a, b, a_from_b, pair.found());
-  }
-  memory.touched = false;
-  find_inside(a, b, a_from_b, touch);
-  return touch;
-}
+bool has_triangles(const TouchBody& body) { return !body.body->triangles.nodes().empty(); }
 
 }  // namespace
 
+TouchCheck::TouchCheck(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
+                       TouchScratch& memory)
+    : a_(a),
+      b_(b),
+      a_from_b_(a_from_b),
+      memory_(memory),
+      pair_(a.body->triangles, b.body->triangles, a_from_b,
+            margin + a.body->radius + b.body->radius) {}
+
+std::optional<TouchKind> TouchCheck::at_once() {
+  if (!has_triangles(a_) || !has_triangles(b_)) return TouchKind::kFree;
+  if (pair_.are_boxes_apart()) {
+    memory_.touched = false;
+    return TouchKind::kFree;
+  }
+  if (!memory_.touched || !pair_.touches_at(memory_.last)) return {};
+  found_.kind = TouchKind::kSurfaces;
+  return found_.kind;
+}
+
+bool TouchCheck::are_hulls_apart() {
+  apart_ = memory_.apart;
+  if (length_sq(apart_) == 0)
+    apart_ = transform_point(a_from_b_, b_.body->ball_center) - a_.body->ball_center;
+  if (!HullSearch(*a_.body, *b_.body, a_from_b_).are_apart(pair_.least_gap(), apart_)) return false;
+  memory_.apart = apart_;
+  memory_.touched = false;
+  return true;
+}
+
+TouchKind TouchCheck::by_triangles() {
+  memory_.touched = pair_.find(apart_);
+  if (memory_.touched) {
+    memory_.last = pair_.hint();
+    found_.kind = TouchKind::kSurfaces;
+  } else {
+    find_inside(a_, b_, a_from_b_, found_);
+  }
+  return found_.kind;
+}
+
+Touch TouchCheck::describe() {
+  if (found_.kind == TouchKind::kSurfaces) return touch_of(a_, b_, a_from_b_, pair_.found());
+  return found_;
+}
+
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
                  TouchScratch& memory) {
-  const Touch touch = search_touch(a, b, a_from_b, margin, memory);
-  memory.kind = touch.kind;
-  return touch;
+  TouchCheck check(a, b, a_from_b, margin, memory);
+  std::optional<TouchKind> kind = check.at_once();
+  if (!kind) kind = check.are_hulls_apart() ? TouchKind::kFree : check.by_triangles();
+  return *kind == TouchKind::kFree ? Touch{} : check.describe();
+}
+
+// The surface of `of` is in one piece: a path on it leads from the point inside to the point
+// outside. Somewhere it leaves the inside of the other body, which is closed: there is a triangle.
+bool proves_crossing(const TouchBody& of, const Vec3& near_surface, const TouchBody& in,
+                     const Pose& in_from_of) {
+  if (of.body->radius > 0 || in.body->radius > 0 || of.body->parts.size() != 1) return false;
+  if (!is_closed(*in.shape) || !has_sided_field(*in.shape)) return false;
+  const ClosestPoint on_triangle = find_closest_point(of.body->triangles, to_float(near_surface));
+  const Vec3 point = transform_point(in_from_of, to_double(on_triangle.point));
+  // A point on a triangle is rounded to float.
+  const Aabb box = to_double(in.body->triangles.bounds());
+  const double rounding = 0x1p-20 * (of.body->size + length(of.body->ball_center)) +
+                          0x1p-44 * length(in_from_of.translation);
+  const auto& field = in.shape->any_field();
+  const Interval at_point = field.distance_bounds(point);
+  if (!(at_point.upper < -rounding)) return false;
+  // The corner furthest from the other body.
+  const Vec3 away = transform_point(inverse(in_from_of), in.body->ball_center);
+  const Vec3 corner = transform_point(
+      in_from_of, outline_at(*of.body, find_on_outline(*of.body, of.body->ball_center - away)));
+  const Vec3 slack{rounding, rounding, rounding};
+  return !contains({box.lower - slack, box.upper + slack}, corner) ||
+         field.distance_bounds(corner).lower > rounding;
 }
 
 Contact to_contact(const Touch& touch, const Pose& world_from_a) {
