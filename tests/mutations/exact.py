@@ -16,6 +16,7 @@ ROUND = "src/isotact/queries/exact_round.cpp"
 ROUND_PAIR = "src/isotact/queries/exact_round_pair.cpp"
 POINTS = "src/isotact/queries/collide_points.cpp"
 FIELD_DISTANCE = "src/isotact/queries/distance.cpp"
+TOUCH = "src/isotact/queries/exact_touch.cpp"
 BATCH = "src/isotact/queries/batch.cpp"
 EXACT_MOTION = "src/isotact/queries/exact_motion.cpp"
 CHECKER = "src/isotact/queries/certificate/check_certificate.cpp"
@@ -183,4 +184,10 @@ MUTATIONS = [
      "const double clearance = c_.claim == CertificateClaim::kFree ? c_.clearance : 0;",
      "const double clearance = c_.claim == CertificateClaim::kFree ? 0.5 * c_.clearance : 0;",
      PROOFS),
+    ("samples: any point inside is a crossing", TOUCH,
+     "field.value(x) > error || field.distance_bounds(x).lower > rounding", "true",
+     (QUERIES, "Collide.Samples*")),
+    ("samples: all parts are one", TOUCH,
+     "body.part_corners[body.part_of[on_triangle.triangle]]", "body.part_corners[0]",
+     (QUERIES, "Collide.Samples*")),
 ]

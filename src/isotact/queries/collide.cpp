@@ -164,24 +164,26 @@ Verdict measure_half_space(const detail::CollidePair& pair, double margin) {
   return {.kind = detail::TouchKind::kSurfaces, .witness = found.contact};
 }
 
-// Whether the deepest sample of both roles proves that the surfaces cross. Contacts of points come
+// Whether the deepest sample that can do so proves that the surfaces cross. Contacts of points come
 // from samples, which lie on triangles.
 bool prove_by_points(const detail::CollidePair& pair, const detail::TouchBody& of_a,
                      const detail::TouchBody& of_b, const CollideRequest& request,
                      CollideScratch::State& state) {
-  const auto& contacts = state.result.contacts;
   detail::collide_by_points(pair, request, state);
-  const auto deepest =
-      std::max_element(contacts.begin(), contacts.end(),
-                       [](const Contact& x, const Contact& y) { return x.depth < y.depth; });
-  if (deepest == contacts.end()) return false;
+  const bool by_a = detail::can_prove_crossing(of_a, of_b),
+             by_b = detail::can_prove_crossing(of_b, of_a);
+  const Contact* deepest = nullptr;
+  for (const Contact& c : state.result.contacts)
+    if ((c.sampled_by == Body::kA ? by_a : by_b) && (!deepest || c.depth > deepest->depth))
+      deepest = &c;
+  if (deepest == nullptr) return false;
   const bool is_a = deepest->sampled_by == Body::kA;
+  const Pose &world_from_of = is_a ? pair.world_from_a : pair.world_from_b,
+             &world_from_in = is_a ? pair.world_from_b : pair.world_from_a;
   const Vec3& sample = is_a ? deepest->point_on_a : deepest->point_on_b;
-  const Pose from_world = inverse(is_a ? pair.world_from_a : pair.world_from_b);
-  const Pose in_from_world = inverse(is_a ? pair.world_from_b : pair.world_from_a);
-  return detail::proves_crossing(is_a ? of_a : of_b, transform_point(from_world, sample),
-                                 is_a ? of_b : of_a,
-                                 in_from_world * (is_a ? pair.world_from_a : pair.world_from_b));
+  return detail::proves_crossing(is_a ? of_a : of_b,
+                                 transform_point(inverse(world_from_of), sample),
+                                 is_a ? of_b : of_a, inverse(world_from_in) * world_from_of);
 }
 
 // `with_points`: contacts by points are wanted anyway, if bodies touch. After a contact they come

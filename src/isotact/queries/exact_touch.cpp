@@ -430,28 +430,40 @@ Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, d
   return *kind == TouchKind::kFree ? Touch{} : check.describe();
 }
 
-// The surface of `of` is in one piece: a path on it leads from the point inside to the point
+// Plain fields have the sign of the body wherever they are further from zero than their error
+// (bound_by_value). Bodies that are grown by a radius have none.
+bool can_prove_crossing(const TouchBody& of, const TouchBody& in) {
+  return of.body->radius == 0 && in.body->radius == 0 && has_sided_field(*in.shape) &&
+         is_closed(*in.shape) && (of.body->parts.size() == 1 || !of.body->part_of.empty());
+}
+
+// A part of a surface is in one piece: a path on it leads from the point inside to the point
 // outside. Somewhere it leaves the inside of the other body, which is closed: there is a triangle.
 bool proves_crossing(const TouchBody& of, const Vec3& near_surface, const TouchBody& in,
                      const Pose& in_from_of) {
-  if (of.body->radius > 0 || in.body->radius > 0 || of.body->parts.size() != 1) return false;
-  if (!is_closed(*in.shape) || !has_sided_field(*in.shape)) return false;
-  const ClosestPoint on_triangle = find_closest_point(of.body->triangles, to_float(near_surface));
-  const Vec3 point = transform_point(in_from_of, to_double(on_triangle.point));
-  // A point on a triangle is rounded to float.
-  const Aabb box = to_double(in.body->triangles.bounds());
-  const double rounding = 0x1p-20 * (of.body->size + length(of.body->ball_center)) +
+  const ExactBody& body = *of.body;
+  const BrickField& field = in.shape->brick_field();
+  const ClosestPoint on_triangle = find_closest_point(body.triangles, to_float(near_surface));
+  // Points are rounded to float.
+  const double rounding = 0x1p-20 * (body.size + length(body.ball_center)) +
                           0x1p-44 * length(in_from_of.translation);
-  const auto& field = in.shape->any_field();
-  const Interval at_point = field.distance_bounds(point);
-  if (!(at_point.upper < -rounding)) return false;
+  const double error = static_cast<double>(field.header().near_error) + rounding;
+  // Bounds are tighter near the surface, and wide far from it.
+  const Vec3 point = transform_point(in_from_of, to_double(on_triangle.point));
+  if (!(field.value(point) < -error) && !(field.distance_bounds(point).upper < -rounding))
+    return false;
+  const auto is_outside = [&](const Vec3& corner) {
+    const Vec3 x = transform_point(in_from_of, corner);
+    return field.value(x) > error || field.distance_bounds(x).lower > rounding;
+  };
+  if (!body.part_of.empty()) {
+    const auto& corners_of_part = body.part_corners[body.part_of[on_triangle.triangle]];
+    return std::any_of(corners_of_part.begin(), corners_of_part.end(),
+                       [&](const Vec3f& corner) { return is_outside(to_double(corner)); });
+  }
   // The corner furthest from the other body.
-  const Vec3 away = transform_point(inverse(in_from_of), in.body->ball_center);
-  const Vec3 corner = transform_point(
-      in_from_of, outline_at(*of.body, find_on_outline(*of.body, of.body->ball_center - away)));
-  const Vec3 slack{rounding, rounding, rounding};
-  return !contains({box.lower - slack, box.upper + slack}, corner) ||
-         field.distance_bounds(corner).lower > rounding;
+  const Vec3 to_other = transform_point(inverse(in_from_of), in.body->ball_center);
+  return is_outside(outline_at(body, find_on_outline(body, body.ball_center - to_other)));
 }
 
 Contact to_contact(const Touch& touch, const Pose& world_from_a) {

@@ -89,10 +89,12 @@ class TouchCheck {
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
                  TouchScratch& memory);
 
-// Whether a point of the surface of `of` proves that the surfaces cross; `near_surface`, in its
-// frame, is on it, or next to it. It does if it is inside of the other body by more than the error
-// of its field, and another point of the same surface is outside. All points of `of` must be
-// connected, and the other body must be closed. It takes about a microsecond. False proves nothing.
+// Whether a point of the surface of `of` can prove that the surfaces cross.
+bool can_prove_crossing(const TouchBody& of, const TouchBody& in);
+
+// Whether it does; `near_surface`, in the frame of `of`, is on its surface, or next to it. It does
+// if it is inside of the other body by more than the error of its field, and another point of the
+// same part of the surface is outside. It takes about a microsecond. False proves nothing.
 bool proves_crossing(const TouchBody& of, const Vec3& near_surface, const TouchBody& in,
                      const Pose& in_from_of);
 
