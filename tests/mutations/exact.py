@@ -185,7 +185,7 @@ MUTATIONS = [
      "const double clearance = c_.claim == CertificateClaim::kFree ? 0.5 * c_.clearance : 0;",
      PROOFS),
     ("samples: any point inside is a crossing", TOUCH,
-     "field.value(x) > error || field.distance_bounds(x).lower > rounding", "true",
+     "field.value(x) > error || field.distance_bounds(x).lower > rounding", "length_sq(x) >= 0",
      (QUERIES, "Collide.Samples*")),
     ("samples: all parts are one", TOUCH,
      "body.part_corners[body.part_of[on_triangle.triangle]]", "body.part_corners[0]",
