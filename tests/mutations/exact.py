@@ -6,6 +6,7 @@ must then fail. scripts/mutate applies them one by one.
 
 MOTION = "src/isotact/queries/swept/mesh_motion.cpp"
 SEARCH = "src/isotact/queries/swept/detail/motion_search.h"
+PARTS = "src/isotact/queries/swept/detail/motion_parts.h"
 CURVE = "src/isotact/queries/swept/motion.cpp"
 PAIRS = "src/isotact/geometry/bvh/mesh_distance.cpp"
 KERNEL = "src/isotact/geometry/bvh/detail/pair_kernel.h"
@@ -83,16 +84,29 @@ MUTATIONS = [
      "        const double at = dot(n, middle);",
      "for (int k = 0; k < 2; ++k) reach += std::abs(dot(turned, b.axis[k])) * b.half[k];\n"
      "        const double at = dot(n, middle);", MOTIONS),
-    ("boxes: one child of B is left out", SEARCH,
-     "      for (std::uint32_t i = 0; i < count; ++i)\n"
-     "        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});",
-     "      for (std::uint32_t i = 0; i + 1 < count; ++i)\n"
-     "        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});", MOTIONS),
-    ("boxes: one triangle of a block is left out", SEARCH,
-     "for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)\n"
-     "          open_.push_back({{4 * block_a + i, true}",
-     "for (std::uint32_t k = 0; k + 1 < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)\n"
-     "          open_.push_back({{4 * block_a + i, true}", MOTIONS),
+    ("boxes: one child of a node is left out", PARTS,
+     "left_ = (1U << node.child_count) - 1;", "left_ = (1U << (node.child_count - 1)) - 1;",
+     MOTIONS),
+    ("boxes: one triangle of a block is left out", PARTS,
+     "for (unsigned k = 0; k < kBlockWidth; ++k)\n        if (a.block",
+     "for (unsigned k = 0; k + 1 < kBlockWidth; ++k)\n        if (a.block", MOTIONS),
+    ("filter: no bend for blocks", SEARCH,
+     "const double needed = cut() + bend + rounding_;",
+     "const double needed = cut() + 0 * bend + rounding_;", MOTIONS),
+    ("filter: no bend for children of A", SEARCH,
+     "ChildFilter filter(node, cut() + bend + rounding_ + b.slack, distance);",
+     "ChildFilter filter(node, cut() + 0 * bend + rounding_ + b.slack, distance);", MOTIONS),
+    ("filter: no bend for children of B", SEARCH,
+     "ChildFilter filter(node, cut() + bend + rounding_ + a.slack, distance);",
+     "ChildFilter filter(node, cut() + 0 * bend + rounding_ + a.slack, distance);", MOTIONS),
+    ("filter: children at the further end", PARTS,
+     "above = e == 0 ? over : lesser(above, over);",
+     "above = e == 0 ? over : greater(above, over);", MOTIONS),
+    ("filter: triangles at their end alone", PARTS,
+     "h.lower_b = e == 0 ? lower : lesser(h.lower_b, lower);", "h.lower_b = lower;", MOTIONS),
+    ("free times: without the slack", SEARCH,
+     "const double over = (first - slack) * (1 - 0x1p-20) - cut();",
+     "const double over = (first + 0 * slack) * (1 - 0x1p-20) - cut();", MOTIONS),
     # Bounds of least distances over a motion, and after a limit.
     ("approach: culls below the tolerance", MOTION,
      "double cut() const override { return result_.distance - tolerance_; }",

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "isotact/geometry/bvh/mesh_distance.h"
-#include "isotact/queries/swept/detail/block_filter.h"
 #include "isotact/queries/swept/detail/motion_curve.h"
+#include "isotact/queries/swept/detail/motion_parts.h"
 #include "isotact/queries/swept/mesh_motion.h"
 
 namespace isotact::detail::mesh_motion {
@@ -34,66 +34,6 @@ inline constexpr int kMostHalvings = 40;
 // along each other do not come nearer to a plane that tells them apart: if they go less than the
 // last share towards it, they need no shorter interval.
 inline constexpr double kBoxShare = 0.5, kTriangleShare = 0.25, kSlidingShare = 0.02;
-
-// A part of a hierarchy: the root, a child of a node, or a triangle.
-struct Part {
-  std::uint32_t index;  // kRoot, 8 * node + child, or 4 * block + lane
-  bool is_triangle;
-};
-inline constexpr std::uint32_t kRoot = 0xffffffffU;
-
-struct Pair {
-  Part a, b;
-  double gap;  // metres: they have at least this distance in the interval; perhaps negative
-  // A time: from the beginning of the interval until then they are further apart than cut() was.
-  double until = 0;
-};
-
-struct Box {
-  Vec3 center{}, axis[3]{};  // unit but for rounding
-  double half[3]{};
-  double slack = 0;  // metres: all points are as near to the box
-  std::uint32_t child = 0;
-
-  bool is_block() const { return (child & detail::kBlockBit) != 0; }
-  double radius() const {
-    return std::sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
-  }
-};
-
-inline Box root_box(const Bvh& bvh) {
-  const Aabb bounds = to_double(bvh.bounds());
-  const Vec3 half = extent(bounds) * 0.5;
-  return {.center = center(bounds),
-          .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-          .half = {half.x, half.y, half.z},
-          .slack = 0,
-          .child = 0};
-}
-
-// The sides enclose the exact local coordinates of triangles. Axes are orthonormal to 2^-22, which
-// moves points by less than 2^-20 of their local coordinates.
-inline Box child_box(const Bvh& bvh, std::uint32_t index) {
-  const detail::OrientedNode& node = bvh.oriented_nodes()[index >> 3U];
-  const unsigned c = index & 7U;
-  Box box;
-  box.center = {double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}};
-  box.slack = 0;
-  for (int i = 0; i < 3; ++i) {
-    const double step = double{node.step[i]};
-    const double lower = node.lower[i][c] * step, upper = node.upper[i][c] * step;
-    box.axis[i] = {double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
-    box.center += box.axis[i] * ((lower + upper) * 0.5);
-    box.half[i] = (upper - lower) * 0.5;
-    box.slack += step * (128 * 0x1p-20);
-  }
-  box.child = node.child[c];
-  return box;
-}
-
-inline Box box_of(const Bvh& bvh, const Part& part) {
-  return part.index == kRoot ? root_box(bvh) : child_box(bvh, part.index);
-}
 
 using Corners = std::array<Vec3, 3>;
 
@@ -340,10 +280,14 @@ class MotionSearch {
       const bool slides = travel <= larger && towards <= kSlidingShare * larger;
       if (!to_the_end && travel > share * larger && !slides)
         pairs_.push_back(pair);
-      else if (a_.plane == nullptr && a.is_block() && b.is_block())
+      else if (a_.plane != nullptr)
+        open_beside_plane(pair, b);
+      else if (a.is_block() && b.is_block())
         open_blocks(span, pair, a, b, bend, found.axis);
+      else if (!b.is_block() && (a.is_block() || size_b > size_a))
+        open_moving(span, pair, a, b, bend, found.axis);
       else
-        open(pair, a, b, size_b > size_a);
+        open_resting(span, pair, a, b, bend, found.axis);
     }
   }
 
@@ -375,20 +319,100 @@ class MotionSearch {
     }
   }
 
-  void open(const Pair& pair, const Box& a, const Box& b, bool b_is_larger) {
-    if (a_.plane != nullptr && b.is_block()) {
+  void open_beside_plane(const Pair& pair, const Box& b) {
+    if (b.is_block()) {
       const std::uint32_t block_b = b.child & ~detail::kBlockBit;
       const auto& of_b = b_.blocks()[block_b].triangle;
       for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)
         open_.push_back({pair.a, {4 * block_b + k, true}, pair.gap, pair.until});
-    } else if (!b.is_block() && (a.is_block() || b_is_larger)) {
+    } else {
       const std::uint32_t count = b_.oriented_nodes()[b.child].child_count;
       for (std::uint32_t i = 0; i < count; ++i)
         open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap, pair.until});
-    } else {
-      const std::uint32_t count = a_.mesh->oriented_nodes()[a.child].child_count;
-      for (std::uint32_t i = 0; i < count; ++i)
-        open_.push_back({{8 * a.child + i, false}, pair.b, pair.gap, pair.until});
+    }
+  }
+
+  static double reach_along(const Vec3& n, const Box& box) {
+    double reach = 0;
+    for (int k = 0; k < 3; ++k) reach += std::abs(dot(n, box.axis[k])) * box.half[k];
+    return reach;
+  }
+  static Vec3 axis_of(const detail::OrientedNode& node, std::size_t k) {
+    return {double{node.axes[k][0]}, double{node.axes[k][1]}, double{node.axes[k][2]}};
+  }
+  static Vec3 origin_of(const detail::OrientedNode& node) {
+    return {double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}};
+  }
+  static Vec3 turn_to_middle(const Span& span, const Vec3& axis) {
+    const Vec3 n = span.first.linear * axis + span.last.linear * axis;
+    const double sq = length_sq(n);
+    return sq > 0 ? n * (1 / std::sqrt(sq)) : Vec3{};
+  }
+
+  // B's box against the children of A's node.
+  void open_resting(const Span& span, const Pair& pair, const Box& a, const Box& b, double bend,
+                    const Vec3& axis) {
+    const detail::OrientedNode& node = a_.mesh->oriented_nodes()[a.child];
+    const AffineMap* const maps[2] = {&span.first, &span.last};
+    const Vec3 middle[2] = {span.first * b.center - origin_of(node),
+                            span.last * b.center - origin_of(node)};
+    const double distance = std::max(length(middle[0]), length(middle[1])) + 2 * b.radius();
+    ChildFilter filter(node, cut() + bend + rounding_ + b.slack, distance);
+    const auto drop_along = [&](const Vec3& n) {
+      ChildFilter::Range range[2];
+      for (std::size_t e = 0; e < 2; ++e) {
+        const double at = dot(n, middle[e]), reach = reach_along(transpose(maps[e]->linear) * n, b);
+        range[e] = {at - reach, at + reach};
+      }
+      filter.drop_along({n, n}, range);
+    };
+    drop_by_axes(span, filter, drop_along, axis, [&](std::size_t k) {
+      return k < 3 ? axis_of(node, k) : turn_to_middle(span, b.axis[k - 3]);
+    });
+    push_children(pair, filter.left(), node.child_count, 8 * a.child, false);
+  }
+
+  // A's box against the children of B's node.
+  void open_moving(const Span& span, const Pair& pair, const Box& a, const Box& b, double bend,
+                   const Vec3& axis) {
+    const detail::OrientedNode& node = b_.oriented_nodes()[b.child];
+    const AffineMap* const maps[2] = {&span.first, &span.last};
+    const Vec3 middle[2] = {a.center - span.first * origin_of(node),
+                            a.center - span.last * origin_of(node)};
+    const double distance = std::max(length(middle[0]), length(middle[1])) + 2 * a.radius();
+    ChildFilter filter(node, cut() + bend + rounding_ + a.slack, distance);
+    const auto drop_along = [&](const Vec3& n) {
+      const double reach = reach_along(n, a);
+      Vec3 turned[2];
+      ChildFilter::Range range[2];
+      for (std::size_t e = 0; e < 2; ++e) {
+        turned[e] = transpose(maps[e]->linear) * n;
+        const double at = dot(n, middle[e]);
+        range[e] = {at - reach, at + reach};
+      }
+      filter.drop_along(turned, range);
+    };
+    drop_by_axes(span, filter, drop_along, axis, [&](std::size_t k) {
+      return k < 3 ? turn_to_middle(span, axis_of(node, k)) : a.axis[k - 3];
+    });
+    push_children(pair, filter.left(), node.child_count, 8 * b.child, true);
+  }
+
+  // Along directions that have told parts apart before, and along the axes of both parts.
+  template <typename Drop, typename AxisAt>
+  void drop_by_axes(const Span& span, const ChildFilter& filter, Drop&& drop_along,
+                    const Vec3& axis, AxisAt&& axis_at) {
+    for (const Vec3& n : {span.direction, last_direction_, axis})
+      if (length_sq(n) > 0 && filter.left() != 0) drop_along(n);
+    for (std::size_t k = 0; k < 6 && filter.left() != 0; ++k) drop_along(axis_at(k));
+  }
+
+  void push_children(const Pair& pair, unsigned left, std::uint32_t count, std::uint32_t first,
+                     bool of_b) {
+    if (left != (1U << count) - 1) leave(std::max(pair.gap, cut()));
+    for (; left != 0; left &= left - 1) {
+      const Part part{first + static_cast<std::uint32_t>(__builtin_ctz(left)), false};
+      open_.push_back({of_b ? pair.a : part, of_b ? part : pair.b, pair.gap, pair.until});
     }
   }
 
