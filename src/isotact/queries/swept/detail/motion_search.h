@@ -34,6 +34,9 @@ inline constexpr int kMostHalvings = 40;
 // along each other do not come nearer to a plane that tells them apart: if they go less than the
 // last share towards it, they need no shorter interval.
 inline constexpr double kBoxShare = 0.5, kTriangleShare = 0.25, kSlidingShare = 0.02;
+// Two blocks with more pairs of triangles left than these wait together, unless they go so little.
+inline constexpr int kManyPairs = 4;
+inline constexpr double kSlowShare = 0.02;
 
 using Corners = std::array<Vec3, 3>;
 
@@ -283,7 +286,8 @@ class MotionSearch {
       else if (a_.plane != nullptr)
         open_beside_plane(pair, b);
       else if (a.is_block() && b.is_block())
-        open_blocks(span, pair, a, b, bend, found.axis);
+        open_blocks(span, pair, a, b, bend, found.axis,
+                    to_the_end || travel <= kSlowShare * larger);
       else if (!b.is_block() && (a.is_block() || size_b > size_a))
         open_moving(span, pair, a, b, bend, found.axis);
       else
@@ -300,7 +304,7 @@ class MotionSearch {
 
   // Most pairs of triangles are dropped here.
   void open_blocks(const Span& span, const Pair& pair, const Box& a, const Box& b, double bend,
-                   const Vec3& axis) {
+                   const Vec3& axis, bool to_the_end) {
     const std::uint32_t block_a = a.child & ~detail::kBlockBit,
                         block_b = b.child & ~detail::kBlockBit;
     const double needed = cut() + bend + rounding_;
@@ -311,6 +315,10 @@ class MotionSearch {
     for (const Vec3& n : {span.direction, last_direction_, axis})
       if (length_sq(n) > 0 && filter.left() != 0) filter.drop_along(n);
     if (filter.left() != 0) filter.drop_along_normals();
+    if (!to_the_end && __builtin_popcount(filter.left()) > kManyPairs) {
+      pairs_.push_back(pair);
+      return;
+    }
     if (filter.left() != all) leave(std::max(pair.gap, cut()));
     for (unsigned left = filter.left(); left != 0; left &= left - 1) {
       const auto bit = static_cast<std::uint32_t>(__builtin_ctz(left));
