@@ -35,8 +35,8 @@ inline constexpr int kMostHalvings = 40;
 // last share towards it, they need no shorter interval.
 inline constexpr double kBoxShare = 0.5, kTriangleShare = 0.25, kSlidingShare = 0.02;
 // Two blocks with more pairs of triangles left than these wait together, unless they go so little.
-inline constexpr int kManyPairs = 4;
-inline constexpr double kSlowShare = 0.02;
+inline constexpr int kManyPairs = 2;
+inline constexpr double kSlowShare = 0.002;
 
 using Corners = std::array<Vec3, 3>;
 
