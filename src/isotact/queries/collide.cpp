@@ -67,8 +67,7 @@ void check_request(const CollideRequest& request) {
 
 bool asks_for_triangles(const CollideRequest& request) {
   const bool asks_for_points =
-      request.method != Method::kAutomatic || request.roles != Roles::kBoth || request.margin < 0 ||
-      request.level >= 0 || request.max_nodes > 0 || request.max_microseconds > 0;
+      request.method != Method::kAutomatic || request.margin < 0 || request.max_microseconds > 0;
   return request.accuracy != Accuracy::kField && !asks_for_points;
 }
 
@@ -115,8 +114,9 @@ bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
            detail::can_be_exact(b);
   if (!detail::asks_for_triangles(request))
     throw Error(
-        "an exact verdict takes no method, needs the roles of both bodies and a margin of 0 or "
-        "more, and has neither level nor budget: leave them out, or ask for the field's accuracy");
+        "an exact verdict takes no method, a margin of 0 or more, and no budget of time: leave "
+        "them "
+        "out, or ask for the field's accuracy");
   return true;
 }
 
