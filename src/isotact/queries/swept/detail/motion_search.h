@@ -281,7 +281,10 @@ class MotionSearch {
       const double size_a = a.radius(), size_b = b.radius(), larger = std::max(size_a, size_b);
       const double share = a.is_block() && b.is_block() ? kTriangleShare : kBoxShare;
       const bool slides = travel <= larger && towards <= kSlidingShare * larger;
-      if (!to_the_end && travel > share * larger && !slides)
+      // Gaps of boxes are rounded by a share of them: shorter intervals do not help points, and
+      // triangles that are small beside the margin.
+      const bool is_rounded = larger == 0 || travel <= 0x1p-16 * cut();
+      if (!to_the_end && travel > share * larger && !slides && !is_rounded)
         pairs_.push_back(pair);
       else if (a_.plane != nullptr)
         open_beside_plane(pair, b);
@@ -467,9 +470,10 @@ class MotionSearch {
     };
     if (a_.plane != nullptr) {
       const double d = a_.plane->offset;
-      const double gap =
-          std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d - slack;
-      return {gap, a_.plane->normal, span.from};
+      const double first = side_of(span.first, b, b0).lower - d,
+                   last = side_of(span.last, b, b1).lower - d;
+      return {std::min(first, last) - slack, a_.plane->normal,
+              skips_free_times() ? until_of(span, first, last, slack) : span.from};
     }
     if (length_sq(span.direction) > 0 && test(span.direction)) return best;
     if (line_sq > 0 && test(line * (1 / std::sqrt(line_sq)))) return best;
@@ -501,8 +505,10 @@ class MotionSearch {
     const double slack = bend_of(span, std::sqrt(radius_sq)) + rounding_;
     if (a_.plane != nullptr) {
       const Vec3& n = a_.plane->normal;
-      return std::min(range_along(n, b0).lower, range_along(n, b1).lower) - a_.plane->offset -
-             slack;
+      const double first = range_along(n, b0).lower - a_.plane->offset,
+                   last = range_along(n, b1).lower - a_.plane->offset;
+      if (skips_free_times()) pair.until = std::max(pair.until, until_of(span, first, last, slack));
+      return std::min(first, last) - slack;
     }
     const Corners a = corners_of(*a_.mesh, pair.a.index);
     double best = -kInfinity;
