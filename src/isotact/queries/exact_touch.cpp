@@ -382,16 +382,16 @@ TouchCheck::TouchCheck(const TouchBody& a, const TouchBody& b, const Pose& a_fro
       b_(b),
       a_from_b_(a_from_b),
       memory_(memory),
-      pair_(a.body->triangles, b.body->triangles, a_from_b,
+      pair_(std::in_place, a.body->triangles, b.body->triangles, a_from_b,
             margin + a.body->radius + b.body->radius) {}
 
 std::optional<TouchKind> TouchCheck::at_once() {
   if (!has_triangles(a_) || !has_triangles(b_)) return TouchKind::kFree;
-  if (pair_.are_boxes_apart()) {
+  if (pair_->are_boxes_apart()) {
     memory_.touched = false;
     return TouchKind::kFree;
   }
-  if (!memory_.touched || !pair_.touches_at(memory_.last)) return {};
+  if (!memory_.touched || !pair_->touches_at(memory_.last)) return {};
   found_.kind = TouchKind::kSurfaces;
   return found_.kind;
 }
@@ -400,16 +400,17 @@ bool TouchCheck::are_hulls_apart() {
   apart_ = memory_.apart;
   if (length_sq(apart_) == 0)
     apart_ = transform_point(a_from_b_, b_.body->ball_center) - a_.body->ball_center;
-  if (!HullSearch(*a_.body, *b_.body, a_from_b_).are_apart(pair_.least_gap(), apart_)) return false;
+  if (!HullSearch(*a_.body, *b_.body, a_from_b_).are_apart(pair_->least_gap(), apart_))
+    return false;
   memory_.apart = apart_;
   memory_.touched = false;
   return true;
 }
 
 TouchKind TouchCheck::by_triangles() {
-  memory_.touched = pair_.find(apart_);
+  memory_.touched = pair_->find(apart_);
   if (memory_.touched) {
-    memory_.last = pair_.hint();
+    memory_.last = pair_->hint();
     found_.kind = TouchKind::kSurfaces;
   } else {
     find_inside(a_, b_, a_from_b_, found_);
@@ -418,7 +419,7 @@ TouchKind TouchCheck::by_triangles() {
 }
 
 Touch TouchCheck::describe() {
-  if (found_.kind == TouchKind::kSurfaces) return touch_of(a_, b_, a_from_b_, pair_.found());
+  if (found_.kind == TouchKind::kSurfaces) return touch_of(a_, b_, a_from_b_, pair_->found());
   return found_;
 }
 
@@ -445,8 +446,8 @@ bool proves_crossing(const TouchBody& of, const Vec3& near_surface, const TouchB
   const BrickField& field = in.shape->brick_field();
   const ClosestPoint on_triangle = find_closest_point(body.triangles, to_float(near_surface));
   // Points are rounded to float.
-  const double rounding = 0x1p-20 * (body.size + length(body.ball_center)) +
-                          0x1p-44 * length(in_from_of.translation);
+  const double rounding =
+      0x1p-20 * (body.size + length(body.ball_center)) + 0x1p-44 * length(in_from_of.translation);
   const double error = static_cast<double>(field.header().near_error) + rounding;
   // Bounds are tighter near the surface, and wide far from it.
   const Vec3 point = transform_point(in_from_of, to_double(on_triangle.point));

@@ -19,8 +19,8 @@ struct ExactBody {
   double radius = 0;  // The body is everything as near to the triangles as this, and their inside.
   std::optional<PlaneField> half_space;  // Without triangles.
   std::vector<Vec3> parts;               // A vertex of each connected part of the triangles.
-  // Of bodies with some parts, but not with more than a thousand: the part of each triangle of the
-  // mesh, and of each part the corners that are highest and lowest along the axes.
+  // The part of each triangle of the mesh, and the corners of each part that are lowest and highest
+  // along the axes. Empty for a single part, and for more than a thousand.
   std::vector<std::uint32_t> part_of;
   std::vector<std::array<Vec3f, 6>> part_corners;
   double size = 0;  // Metres: the diagonal of the box.

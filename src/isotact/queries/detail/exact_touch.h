@@ -80,8 +80,8 @@ class TouchCheck {
   const TouchBody &a_, &b_;
   const Pose& a_from_b_;
   TouchScratch& memory_;
-  PairTouch pair_;
-  Vec3 apart_{};  // a direction along which bodies may be apart
+  std::optional<PairTouch> pair_;  // always there
+  Vec3 apart_{};                   // a direction along which bodies may be apart
   Touch found_{};
 };
 

@@ -409,7 +409,7 @@ class MotionSearch {
     push_children(pair, filter.left(), node.child_count, 8 * b.child, true);
   }
 
-  // Along directions that have told parts apart before, and along the axes of both parts.
+  // Along directions that have separated parts before, and along the axes of both parts.
   template <typename Drop, typename AxisAt>
   void drop_by_axes(const Span& span, const ChildFilter& filter, Drop&& drop_along,
                     const Vec3& axis, AxisAt&& axis_at) {
@@ -551,7 +551,7 @@ class MotionSearch {
   }
 
   std::vector<Pair> open_{};
-  Vec3 last_direction_{};  // that told triangles apart where their normals did not
+  Vec3 last_direction_{};  // that separated triangles where their normals did not
 };
 
 }  // namespace isotact::detail::mesh_motion
