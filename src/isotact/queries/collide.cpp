@@ -188,7 +188,7 @@ bool prove_by_points(const detail::CollidePair& pair, const detail::TouchBody& o
 
 // `with_points`: contacts by points are wanted anyway, if bodies touch. After a contact they come
 // first: most often they tell already.
-Verdict find_verdict(const detail::CollidePair& pair, const CollideRequest& request,
+Verdict compute_verdict(const detail::CollidePair& pair, const CollideRequest& request,
                      bool with_points, CollideScratch::State& state) {
   using detail::TouchKind;
   const auto& [a, world_from_a, b, world_from_b] = pair;
@@ -299,7 +299,7 @@ void find_any(const detail::CollidePair& pair, const CollideRequest& request, bo
   result.first_contact.reserve(2);
   if (!exact) {
     detail::find_any_point(pair, request, state);
-  } else if (const Verdict verdict = find_verdict(pair, request, false, state);
+  } else if (const Verdict verdict = compute_verdict(pair, request, false, state);
              verdict.kind != detail::TouchKind::kFree) {
     result.status = CollideStatus::kContact;
     set_kind(verdict, result);
@@ -343,7 +343,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     return s.result;
   }
   Verdict verdict;
-  if (exact) verdict = find_verdict(pair, request, true, s);
+  if (exact) verdict = compute_verdict(pair, request, true, s);
   if (exact && verdict.kind == detail::TouchKind::kFree) {
     if (verdict.has_points) reset(s.result, method);
     set_free(pair, request, s.result);

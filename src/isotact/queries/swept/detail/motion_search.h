@@ -187,7 +187,7 @@ class MotionSearch {
     if (count > mine) {
       is_over = visit(span, mine);
       if (!is_over && can_halve(span)) {
-        const double from = find_end_of_freedom(span, mine);
+        const double from = compute_end_of_freedom(span, mine);
         const double middle = (from + span.to) / 2;
         const AffineMap first = from > span.from ? curve_.at(from) : span.first;
         const AffineMap at = curve_.at(middle);
@@ -202,7 +202,7 @@ class MotionSearch {
   }
 
   // Until when no pair of the interval touches.
-  double find_end_of_freedom(const Span& span, std::size_t begin) const {
+  double compute_end_of_freedom(const Span& span, std::size_t begin) const {
     if (!skips_free_times()) return span.from;
     double end = span.to;
     for (std::size_t i = begin; i < pairs_.size(); ++i) end = std::min(end, pairs_[i].until);
