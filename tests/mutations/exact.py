@@ -146,8 +146,9 @@ MUTATIONS = [
      "if (a_in_b || b_in_a)", DISTANCES),
     # Signs, round solids, bounds by the field.
     ("signs: stored triangles decide", BODY,
-     "has_balanced_mesh(shape) && r.turned_components == 0 &&",
-     "true || (r.turned_components == 0) &&", SIDES),
+     "has_balanced_mesh(shape) && r.turned_components == 0 && r.consistent_components == 0 &&\n"
+     "      r.holes == 0 &&",
+     "has_balanced_mesh(shape) || r.turned_components == 0 || r.holes == 0 ||", SIDES),
     ("signs: nested parts are solid", BODY,
      "if (sides.nested == NestedRule::kEvenOdd)", "if (false)", SIDES),
     ("signs: shells have an inside", BODY, "if (is_shell(shape)) return false;", "", SIDES),
