@@ -6,6 +6,7 @@ must then fail. scripts/mutate applies them one by one.
 
 MOTION = "src/isotact/queries/swept/mesh_motion.cpp"
 SEARCH = "src/isotact/queries/swept/detail/motion_search.h"
+PARTS = "src/isotact/queries/swept/detail/motion_parts.h"
 CURVE = "src/isotact/queries/swept/motion.cpp"
 PAIRS = "src/isotact/geometry/bvh/mesh_distance.cpp"
 KERNEL = "src/isotact/geometry/bvh/detail/pair_kernel.h"
@@ -16,6 +17,7 @@ ROUND = "src/isotact/queries/exact_round.cpp"
 ROUND_PAIR = "src/isotact/queries/exact_round_pair.cpp"
 POINTS = "src/isotact/queries/collide_points.cpp"
 FIELD_DISTANCE = "src/isotact/queries/distance.cpp"
+TOUCH = "src/isotact/queries/exact_touch.cpp"
 BATCH = "src/isotact/queries/batch.cpp"
 EXACT_MOTION = "src/isotact/queries/exact_motion.cpp"
 CHECKER = "src/isotact/queries/certificate/check_certificate.cpp"
@@ -68,8 +70,8 @@ MUTATIONS = [
      "return std::max(std::min(b0.lower, b1.lower) - a.upper,",
      "return std::max(std::max(b0.lower, b1.lower) - a.upper,", MOTIONS),
     ("planes: half-space, the first end alone", SEARCH,
-     "std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d - slack;",
-     "side_of(span.first, b, b0).lower - d - slack;", MOTIONS),
+     "return {std::min(first, last) - slack, a_.plane->normal,",
+     "return {first - slack, a_.plane->normal,", MOTIONS),
     ("margin: of half its size", MOTION,
      "double cut() const override { return s_.margin; }",
      "double cut() const override { return 0.5 * s_.margin; }", MOTIONS),
@@ -82,16 +84,32 @@ MUTATIONS = [
      "        const double at = dot(n, middle);",
      "for (int k = 0; k < 2; ++k) reach += std::abs(dot(turned, b.axis[k])) * b.half[k];\n"
      "        const double at = dot(n, middle);", MOTIONS),
-    ("boxes: one child of B is left out", SEARCH,
-     "      for (std::uint32_t i = 0; i < count; ++i)\n"
-     "        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});",
-     "      for (std::uint32_t i = 0; i + 1 < count; ++i)\n"
-     "        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});", MOTIONS),
-    ("boxes: one triangle of a block is left out", SEARCH,
-     "for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)\n"
-     "          open_.push_back({{4 * block_a + i, true}",
-     "for (std::uint32_t k = 0; k + 1 < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)\n"
-     "          open_.push_back({{4 * block_a + i, true}", MOTIONS),
+    ("boxes: one child of a node is left out", PARTS,
+     "left_ = (1U << node.child_count) - 1;", "left_ = (1U << (node.child_count - 1)) - 1;",
+     MOTIONS),
+    ("boxes: one triangle of a block is left out", PARTS,
+     "for (unsigned k = 0; k < kBlockWidth; ++k)\n        if (a.block",
+     "for (unsigned k = 0; k + 1 < kBlockWidth; ++k)\n        if (a.block", MOTIONS),
+    ("filter: no bend for blocks", SEARCH,
+     "const double needed = cut() + bend + rounding_;",
+     "const double needed = cut() + 0 * bend + rounding_;", MOTIONS),
+    ("filter: no bend for children of A", SEARCH,
+     "ChildFilter filter(node, cut() + bend + rounding_ + b.slack, distance);",
+     "ChildFilter filter(node, cut() + 0 * bend + rounding_ + b.slack, distance);", MOTIONS),
+    ("filter: no bend for children of B", SEARCH,
+     "ChildFilter filter(node, cut() + bend + rounding_ + a.slack, distance);",
+     "ChildFilter filter(node, cut() + 0 * bend + rounding_ + a.slack, distance);", MOTIONS),
+    ("filter: children at the further end", PARTS,
+     "above = e == 0 ? over : lesser(above, over);",
+     "above = e == 0 ? over : greater(above, over);", MOTIONS),
+    ("filter: triangles at their end alone", PARTS,
+     "h.lower_b = e == 0 ? lower : lesser(h.lower_b, lower);", "h.lower_b = lower;", MOTIONS),
+    ("boxes: points wait for shorter intervals", SEARCH,
+     "const bool is_rounded = larger == 0 || travel <= 0x1p-16 * cut();",
+     "const bool is_rounded = larger < 0;", MOTIONS),
+    ("free times: without the slack", SEARCH,
+     "const double over = (first - slack) * (1 - 0x1p-20) - cut();",
+     "const double over = (first + 0 * slack) * (1 - 0x1p-20) - cut();", MOTIONS),
     # Bounds of least distances over a motion, and after a limit.
     ("approach: culls below the tolerance", MOTION,
      "double cut() const override { return result_.distance - tolerance_; }",
@@ -121,13 +139,16 @@ MUTATIONS = [
      "result.lower_bound = -std::max(of_a.bound, of_b.bound);",
      "result.lower_bound = -of_b.depth;", DISTANCES),
     ("depth: no bound after a limit", DEPTH,
-     "best_.bound = heap_.front().bound;", "best_.bound = best_.depth;", DISTANCES),
+     "best_.bound = std::max(heap_.front().bound, least_bound_);", "best_.bound = best_.depth;",
+     DISTANCES),
     ("open meshes overlap what lies in them", DISTANCE,
      "if ((a_in_b && is_closed(b.shape)) || (b_in_a && is_closed(a.shape)))",
      "if (a_in_b || b_in_a)", DISTANCES),
     # Signs, round solids, bounds by the field.
     ("signs: stored triangles decide", BODY,
-     "const bool same = is_balanced(shape)", "const bool same = true || is_balanced(shape)", SIDES),
+     "has_balanced_mesh(shape) && r.turned_components == 0 && r.consistent_components == 0 &&\n"
+     "      r.holes == 0 &&",
+     "has_balanced_mesh(shape) || r.turned_components == 0 || r.holes == 0 ||", SIDES),
     ("signs: nested parts are solid", BODY,
      "if (sides.nested == NestedRule::kEvenOdd)", "if (false)", SIDES),
     ("signs: shells have an inside", BODY, "if (is_shell(shape)) return false;", "", SIDES),
@@ -183,4 +204,10 @@ MUTATIONS = [
      "const double clearance = c_.claim == CertificateClaim::kFree ? c_.clearance : 0;",
      "const double clearance = c_.claim == CertificateClaim::kFree ? 0.5 * c_.clearance : 0;",
      PROOFS),
+    ("samples: any point inside is a crossing", TOUCH,
+     "field.value(x) > error || field.distance_bounds(x).lower > rounding", "length_sq(x) >= 0",
+     (QUERIES, "Collide.Samples*")),
+    ("samples: all parts are one", TOUCH,
+     "body.part_corners[body.part_of[on_triangle.triangle]]", "body.part_corners[0]",
+     (QUERIES, "Collide.Samples*")),
 ]

@@ -136,6 +136,48 @@ TEST(CollideAny, AgreesWithFullQueries) {
   EXPECT_GT(by_margin, unless_slow(25, -1));
 }
 
+// After a contact, samples decide where they can: how bodies touch is still what triangles say. Of
+// two balls that are one mesh, the one that a sample finds inside may lie there whole.
+TEST(Collide, SamplesProveOnlyWhatTrianglesSay) {
+  TriangleMesh balls = make_sphere({.frequency = 2});
+  const auto count = static_cast<std::uint32_t>(balls.positions.size());
+  const std::size_t triangles = balls.triangles.size();
+  for (std::uint32_t i = 0; i < count; ++i)
+    balls.positions.push_back(balls.positions[i] + Vec3f{30, 0, 0});
+  for (std::size_t t = 0; t < triangles; ++t) {
+    const Triangle v = balls.triangles[t];
+    balls.triangles.push_back({v[0] + count, v[1] + count, v[2] + count});
+  }
+  const Part of_two = make_part(scaled(std::move(balls), 0.03F));
+  const Part* const bodies[] = {&of_two, parts().data(), &parts()[2], &parts()[3], &parts()[4]};
+  Random random(67);
+  CollideScratch scratch;
+  int touching = 0, contained = 0, of_parts = 0, after = 0;
+  bool was_contact = false;
+  for (int i = 0; i < unless_slow(1500, 60); ++i) {
+    const Part &a = *bodies[random.below(5)], &b = *bodies[random.below(5)];
+    const Pose of_a = random_pose(random, 1);
+    Pose near = place_near(a, b, random);
+    if (&b == &of_two && i % 2 == 0) near.translation = near.translation * 0.2;
+    const CollideResult& all = collide(a.shape, of_a, b.shape, of_a * near, {}, scratch);
+    const DistanceResult d = distance(a.shape, {}, b.shape, near, {.want_depth = false});
+    const bool crosses = d.touching;
+    SCOPED_TRACE(i);
+    ASSERT_EQ(all.status, crosses || d.contained ? CollideStatus::kContact : CollideStatus::kFree);
+    ASSERT_EQ(all.touching, crosses);
+    ASSERT_EQ(all.contained, !crosses && d.contained);
+    touching += crosses && was_contact ? 1 : 0;
+    contained += all.contained && was_contact ? 1 : 0;
+    of_parts += all.contained && was_contact && (&a == &of_two || &b == &of_two) ? 1 : 0;
+    after += was_contact ? 1 : 0;
+    was_contact = all.status == CollideStatus::kContact;
+  }
+  EXPECT_GT(touching, unless_slow(100, 3));
+  EXPECT_GT(contained, unless_slow(40, -1));
+  EXPECT_GT(of_parts, unless_slow(10, -1));
+  EXPECT_GT(after, unless_slow(300, 10));
+}
+
 TEST(CollideAny, ByTheFieldIsTheStatusOfAllPoints) {
   Random random(63);
   CollideScratch any_scratch, all_scratch;

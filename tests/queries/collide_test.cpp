@@ -69,8 +69,16 @@ TEST(Collide, ContainmentIsContact) {
     EXPECT_EQ(both.touching_points, small.tree()->point_count());
     EXPECT_NEAR(both.contacts[0].depth, 0.5 - 0.112 + 0.05, 0.02);
   }
-  const CollideResult blind = collide(large, {}, small, inside, {.roles = Roles::kPointsOfA});
+  const CollideResult blind =
+      collide(large, {}, small, inside, {.accuracy = Accuracy::kField, .roles = Roles::kPointsOfA});
   EXPECT_EQ(blind.status, CollideStatus::kFree);
+  // The triangles see it with any role, level and budget of nodes.
+  for (const CollideRequest& request :
+       {CollideRequest{.roles = Roles::kPointsOfA}, CollideRequest{.level = 0},
+        CollideRequest{.max_nodes = 1}}) {
+    const CollideResult seen = collide(large, {}, small, inside, request);
+    EXPECT_TRUE(seen.exact && seen.contained && seen.status == CollideStatus::kContact);
+  }
 }
 
 TEST(Collide, BudgetsNeverSayFreeOfWhatTouches) {
@@ -208,7 +216,10 @@ TEST(Collide, LevelsNeverSayFreeOfWhatTouches) {
     const CollideResult all = collide(ball, at, ball, {});
     for (int level = 0; level < ball.tree()->level_count(); ++level) {
       const CollideResult part =
-          collide(ball, at, ball, {}, {.level = level, .want_distance = true});
+          collide(ball, at, ball, {},
+                  {.accuracy = Accuracy::kField, .level = level, .want_distance = true});
+      const CollideResult exact = collide(ball, at, ball, {}, {.level = level});
+      EXPECT_TRUE(exact.exact && exact.status == all.status);
       EXPECT_FALSE(all.status == CollideStatus::kContact && part.status == CollideStatus::kFree);
       if (part.status == CollideStatus::kGaveUp) {
         ++gave_up;
@@ -356,7 +367,8 @@ TEST(Collide, ExactVerdictsAreRefusedWhereTheyCannotBe) {
   const Accuracy exact = Accuracy::kExact;
   EXPECT_THROW(collide(box, {}, cut, {}, {.accuracy = exact}), Error);
   EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .margin = -0.1}), Error);
-  EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .level = 2}), Error);
+  EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .max_microseconds = 9}), Error);
+  EXPECT_TRUE(collide(box, {}, box, {}, {.accuracy = exact, .level = 2}).exact);
   EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .method = Method::kDepthMap}), Error);
   EXPECT_FALSE(collide(box, {}, cut, {}).exact);
   EXPECT_FALSE(collide(box, {}, box, {}, {.margin = -0.1}).exact);

@@ -60,6 +60,51 @@ TEST(ExactMotion, SimpleSolidsMeetWhenFormulasSay) {
   }
 }
 
+// Two balls took five million tests: their middles are points, and no interval was short enough.
+TEST(ExactMotion, RoundSolidsTakeFewTests) {
+  const Shape solids[] = {Shape::from_analytic(SphereField{.radius = 0.5}),
+                          Shape::from_analytic(SphereField{.center = {0.1, 0, 0}, .radius = 1e-3}),
+                          Shape::from_analytic(CapsuleField{}),
+                          Shape::from_analytic(CapsuleField{{0, -20, 0}, {0, 20, 0}, 0.01}),
+                          Shape::from_analytic(BoxField{}),
+                          Shape::from_analytic(PlaneField{}),
+                          body_of(make_sphere({.radius = 0.4, .frequency = 6})),
+                          Shape::from_analytic(CylinderField{}),
+                          Shape::from_analytic(TorusField{})};
+  Random random(test_seed(96));
+  int contacts = 0, free = 0;
+  for (int i = 0; i < unless_slow(400, 40); ++i) {
+    const std::size_t k = random.below(9);
+    const std::size_t l = k == 5 || k > 6 ? random.below(5) : random.below(7);
+    const Shape &a = solids[k], &b = solids[l];
+    if (k == 5 && l == 5) continue;
+    BodyMotion motion{.from = random_pose(random, 3), .to = random_pose(random, 3)};
+    if (i % 3 == 0) motion.to.rotation = motion.from.rotation;
+    const double margin = i % 4 == 3 ? 0.01 : 0;
+    const ContinuousResult r = continuous_collide(a, motion, b, {}, {.margin = margin});
+    SCOPED_TRACE(testing::Message() << i << ": " << k << ' ' << l);
+    ASSERT_TRUE(r.exact);
+    ASSERT_LT(r.work.tests, k > 5 || l > 5 ? 20'000U : 1'500U);
+    const auto apart_at = [&](double time) {
+      return distance(a, compute_pose(motion, time), b, {}, {.want_depth = false}).distance -
+             margin;
+    };
+    const double end = std::min(r.time_of_contact, 1.0);
+    for (int step = 0; step <= 20 && end > 0; ++step)
+      ASSERT_GT(apart_at(end * step / 20 * (1 - 1e-9)), -1e-8);
+    if (r.status != ContinuousStatus::kContact) {
+      ++free;
+      continue;
+    }
+    ++contacts;
+    ASSERT_LE(r.latest_time - r.time_of_contact, 1e-6);
+    // Of cylinders and tori the error of their polygons is a margin.
+    ASSERT_LE(apart_at(r.latest_time), k > 6 ? 1e-6 : 1e-9);
+  }
+  EXPECT_GT(contacts, unless_slow(100, 10));
+  EXPECT_GT(free, unless_slow(30, 3));
+}
+
 TEST(ExactMotion, MissesAreFreeHoweverNear) {
   const Shape sheet = body_of(make_box({.size_x = 1, .size_y = 0.001, .size_z = 1}));
   const Shape box = body_of(make_box({}));

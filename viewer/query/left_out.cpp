@@ -51,9 +51,20 @@ Contact guess_contact(const Shape&, const Pose&, const Shape&, const Pose&, cons
   refuse();
 }
 TouchBody::TouchBody(const Shape&) { refuse(); }
+TouchCheck::TouchCheck(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double,
+                       TouchScratch& memory)
+    : a_(a), b_(b), a_from_b_(a_from_b), memory_(memory) {
+  refuse();
+}
+std::optional<TouchKind> TouchCheck::at_once() { refuse(); }
+bool TouchCheck::are_hulls_apart() { refuse(); }
+TouchKind TouchCheck::by_triangles() { refuse(); }
+Touch TouchCheck::describe() { refuse(); }
 Touch find_touch(const TouchBody&, const TouchBody&, const Pose&, double, TouchScratch&) {
   refuse();
 }
+bool can_prove_crossing(const TouchBody&, const TouchBody&) { refuse(); }
+bool proves_crossing(const TouchBody&, const Vec3&, const TouchBody&, const Pose&) { refuse(); }
 Contact to_contact(const Touch&, const Pose&) { refuse(); }
 void collide_by_intersection(const CollidePair&, const CollideRequest&, CollideScratch::State&) {
   refuse();

@@ -67,8 +67,7 @@ void check_request(const CollideRequest& request) {
 
 bool asks_for_triangles(const CollideRequest& request) {
   const bool asks_for_points =
-      request.method != Method::kAutomatic || request.roles != Roles::kBoth || request.margin < 0 ||
-      request.level >= 0 || request.max_nodes > 0 || request.max_microseconds > 0;
+      request.method != Method::kAutomatic || request.margin < 0 || request.max_microseconds > 0;
   return request.accuracy != Accuracy::kField && !asks_for_points;
 }
 
@@ -115,8 +114,9 @@ bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
            detail::can_be_exact(b);
   if (!detail::asks_for_triangles(request))
     throw Error(
-        "an exact verdict takes no method, needs the roles of both bodies and a margin of 0 or "
-        "more, and has neither level nor budget: leave them out, or ask for the field's accuracy");
+        "an exact verdict takes no method, a margin of 0 or more, and no budget of time: leave "
+        "them "
+        "out, or ask for the field's accuracy");
   return true;
 }
 
@@ -146,33 +146,92 @@ bool has_half_space(const Shape& a, const Shape& b) {
   return detail::exact_body(a).half_space || detail::exact_body(b).half_space;
 }
 
-// Whether the triangles touch, and where.
-std::optional<Contact> find_exact_touch(const detail::CollidePair& pair, double margin,
-                                        detail::TouchScratch& memory) {
+// What the triangles say of a pair.
+struct Verdict {
+  detail::TouchKind kind = detail::TouchKind::kFree;
+  bool is_proved = false;            // by a point of a surface inside of the other body
+  bool has_points = false;           // the result has what the points say
+  std::optional<Contact> witness{};  // where they touch, if it is known
+};
+
+// Half-spaces have no triangles.
+Verdict measure_half_space(const detail::CollidePair& pair, double margin) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
-  if (has_half_space(a, b)) {
-    const DistanceResult found =
-        detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
-    const bool touch =
-        found.touching || (found.contained && found.distance <= 0) || found.upper_bound <= margin;
-    return touch ? std::optional(found.contact) : std::nullopt;
-  }
+  const DistanceResult found =
+      detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
+  if (!found.touching && !(found.contained && found.distance <= 0) && found.upper_bound > margin)
+    return {};
+  return {.kind = detail::TouchKind::kSurfaces, .witness = found.contact};
+}
+
+// Whether the deepest sample that can do so proves that the surfaces cross. Contacts of points come
+// from samples, which lie on triangles.
+bool prove_by_points(const detail::CollidePair& pair, const detail::TouchBody& of_a,
+                     const detail::TouchBody& of_b, const CollideRequest& request,
+                     CollideScratch::State& state) {
+  detail::collide_by_points(pair, request, state);
+  const bool by_a = detail::can_prove_crossing(of_a, of_b),
+             by_b = detail::can_prove_crossing(of_b, of_a);
+  const Contact* deepest = nullptr;
+  for (const Contact& c : state.result.contacts)
+    if ((c.sampled_by == Body::kA ? by_a : by_b) && (!deepest || c.depth > deepest->depth))
+      deepest = &c;
+  if (deepest == nullptr) return false;
+  const bool is_a = deepest->sampled_by == Body::kA;
+  const Pose &world_from_of = is_a ? pair.world_from_a : pair.world_from_b,
+             &world_from_in = is_a ? pair.world_from_b : pair.world_from_a;
+  const Vec3& sample = is_a ? deepest->point_on_a : deepest->point_on_b;
+  return detail::proves_crossing(is_a ? of_a : of_b,
+                                 transform_point(inverse(world_from_of), sample),
+                                 is_a ? of_b : of_a, inverse(world_from_in) * world_from_of);
+}
+
+// `with_points`: contacts by points are wanted anyway, if bodies touch. After a contact they come
+// first: most often they tell already.
+Verdict compute_verdict(const detail::CollidePair& pair, const CollideRequest& request,
+                     bool with_points, CollideScratch::State& state) {
+  using detail::TouchKind;
+  const auto& [a, world_from_a, b, world_from_b] = pair;
+  const double margin = request.margin;
+  if (has_half_space(a, b)) return measure_half_space(pair, margin);
   const detail::TouchBody of_a(a), of_b(b);
+  Verdict verdict;
   if (detail::are_balls_apart(of_a, transform_point(world_from_a, of_a.body->ball_center), of_b,
                               transform_point(world_from_b, of_b.body->ball_center), margin))
-    return {};
+    return verdict;
+  const Pose a_from_b = inverse(world_from_a) * world_from_b;
+  detail::TouchCheck check(of_a, of_b, a_from_b, margin, state.touch);
+  const auto prove = [&] {
+    verdict.has_points = true;
+    return verdict.is_proved = prove_by_points(pair, of_a, of_b, request, state);
+  };
+  std::optional<TouchKind> kind = check.at_once();
+  if (!kind && with_points && state.touch.is_contact && prove()) kind = TouchKind::kSurfaces;
+  if (!kind && check.are_hulls_apart()) kind = TouchKind::kFree;
+  if (!kind) kind = check.by_triangles();
+  verdict.kind = *kind;
+  state.touch.is_contact = verdict.kind != TouchKind::kFree;
+  // With points it is seldom needed, and costs as much as they do.
+  if (state.touch.is_contact && !verdict.is_proved && (!with_points || margin > 0))
+    verdict.witness = detail::to_contact(check.describe(), world_from_a);
+  return verdict;
+}
+
+// Where bodies touch that do: the memory of the verdict leads there.
+Contact find_witness(const detail::CollidePair& pair, const Verdict& verdict, double margin,
+                     detail::TouchScratch& memory) {
+  if (verdict.witness) return *verdict.witness;
+  const auto& [a, world_from_a, b, world_from_b] = pair;
   const detail::Touch touch =
-      detail::find_touch(of_a, of_b, inverse(world_from_a) * world_from_b, margin, memory);
-  if (touch.kind == detail::TouchKind::kFree) return {};
+      detail::find_touch(detail::TouchBody(a), detail::TouchBody(b),
+                         inverse(world_from_a) * world_from_b, margin, memory);
   return detail::to_contact(touch, world_from_a);
 }
 
-// How bodies touch that do, by the witness and by the memory of the check that found it.
-void set_kind(const detail::CollidePair& pair, const Contact& witness,
-              const detail::TouchScratch& memory, CollideResult& result) {
-  const bool by_triangles = !has_half_space(pair.a, pair.b);
-  result.contained = by_triangles && memory.kind == detail::TouchKind::kContained;
-  result.touching = !result.contained && witness.depth >= 0;
+// How bodies touch that do. Triangles may be as near as the margin only: then there is a witness.
+void set_kind(const Verdict& verdict, CollideResult& result) {
+  result.contained = verdict.kind == detail::TouchKind::kContained;
+  result.touching = !result.contained && (!verdict.witness || verdict.witness->depth >= 0);
 }
 
 // Bodies whose triangles are free: nothing else is asked for.
@@ -192,9 +251,9 @@ void set_free(const detail::CollidePair& pair, const CollideRequest& request,
   result.most_distance = apart.upper_bound;
 }
 
-// Bodies that touch, whatever points have found. `touch` is where.
+// Bodies that touch, whatever points have found.
 void confirm_contact(const detail::CollidePair& pair, const CollideRequest& request,
-                     const Contact& touch, CollideResult& result) {
+                     const Verdict& verdict, detail::TouchScratch& memory, CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   result.exact = true;
   result.blind_depth = 0;
@@ -204,6 +263,7 @@ void confirm_contact(const detail::CollidePair& pair, const CollideRequest& requ
   result.first_contact.assign({0, 1});
   result.has_distance = true;
   if (!request.want_distance) {
+    const Contact touch = find_witness(pair, verdict, request.margin, memory);
     result.contacts.push_back(detail::guess_contact(a, world_from_a, b, world_from_b, touch));
     result.distance = -result.contacts[0].depth;
     result.lower_bound = std::min(result.lower_bound, result.distance);
@@ -239,10 +299,11 @@ void find_any(const detail::CollidePair& pair, const CollideRequest& request, bo
   result.first_contact.reserve(2);
   if (!exact) {
     detail::find_any_point(pair, request, state);
-  } else if (const auto touch = find_exact_touch(pair, request.margin, state.touch)) {
+  } else if (const Verdict verdict = compute_verdict(pair, request, false, state);
+             verdict.kind != detail::TouchKind::kFree) {
     result.status = CollideStatus::kContact;
-    set_kind(pair, *touch, state.touch, result);
-    result.contacts.push_back(*touch);
+    set_kind(verdict, result);
+    result.contacts.push_back(*verdict.witness);
   }
   result.exact = exact;
   if (!result.contacts.empty()) result.first_contact.push_back(0);
@@ -281,9 +342,10 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     find_any(pair, request, exact, s);
     return s.result;
   }
-  std::optional<Contact> touch;
-  if (exact) touch = find_exact_touch(pair, request.margin, s.touch);
-  if (exact && !touch) {
+  Verdict verdict;
+  if (exact) verdict = compute_verdict(pair, request, true, s);
+  if (exact && verdict.kind == detail::TouchKind::kFree) {
+    if (verdict.has_points) reset(s.result, method);
     set_free(pair, request, s.result);
     detail::reserve_points(pair, request, s);  // so that later calls do not allocate
     return s.result;
@@ -299,12 +361,12 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
       detail::collide_by_sweep(pair, request, s);
       break;
     default:
-      detail::collide_by_points(pair, request, s);
+      if (!verdict.has_points) detail::collide_by_points(pair, request, s);
   }
-  if (!touch) return s.result;
-  set_kind(pair, *touch, s.touch, s.result);
+  if (!exact) return s.result;
+  set_kind(verdict, s.result);
   set_exact_distance(pair, request, s.result);
-  confirm_contact(pair, request, *touch, s.result);
+  confirm_contact(pair, request, verdict, s.touch, s.result);
   return s.result;
 }
 

@@ -73,9 +73,10 @@ struct DepthRequest {
 // If a comment names a method, other methods throw Error for any value but the default.
 struct CollideRequest {
   // Whether the triangles decide if bodies touch; contacts and forces are the method's all the
-  // same. With kBest they do if both shapes can be exact (distance.h). The request must have
-  // kAutomatic, both roles, a margin of 0 or more, and neither level nor budget. With kExact
-  // anything else is an Error. Loops of microseconds set kField.
+  // same, with its roles, level and max_nodes. With kBest they do if both shapes can be exact
+  // (distance.h). The request must have kAutomatic, a margin of 0 or more, and no
+  // max_microseconds, which the triangles do not know. With kExact anything else is an Error.
+  // Loops of microseconds set kField.
   Accuracy accuracy = Accuracy::kBest;
   // kAny: whether the bodies touch, and a witness. The search ends at the first one: two triangles
   // that cross, a part inside of the other body, or by the field a point in it. Which one that is

@@ -10,6 +10,7 @@
 #include "isotact/queries/contact/spread.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/pair_checks.h"
+#include "isotact/queries/detail/shape_data.h"
 
 namespace isotact::detail {
 namespace {
@@ -287,6 +288,7 @@ void reserve_points(const CollidePair& pair, const CollideRequest& request,
                     CollideScratch::State& state) {
   const ChosenRoles chosen = choose_roles(pair.a, pair.b, request);
   const auto reserve = [&](CollideRole& kept, const Shape& points, const Shape& field) {
+    if (!has_made_points(points)) return;  // that takes far longer than an exact verdict
     prepare_role(kept, points, field, request);
     reserve_contacts(kept, request, state.result);
     kept.shell.reserve(points.points());

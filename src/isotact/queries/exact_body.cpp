@@ -22,23 +22,42 @@ std::shared_ptr<const TriangleMesh> single(const Vec3& a, const Vec3& b) {
       TriangleMesh{.positions = {to_float(a), to_float(b)}, .triangles = {{0, 1, 1}}});
 }
 
-std::vector<Vec3> find_parts(const TriangleMesh& mesh, Threads threads) {
-  const WeldResult welded = weld(mesh, {.threads = threads});
-  DisjointSets sets(welded.mesh.positions.size());
-  std::vector<bool> used(welded.mesh.positions.size(), false);
-  for (std::size_t t = 0; t < welded.mesh.triangles.size(); ++t) {
-    const Triangle& v = welded.mesh.triangles[t];
-    bool finite = true;
-    for (const Vec3f& c : corners(welded.mesh, t)) finite = finite && is_finite(c);
-    if (!finite) continue;  // not in the hierarchy
-    sets.join(v[0], v[1]);
-    sets.join(v[0], v[2]);
-    used[v[0]] = used[v[1]] = used[v[2]] = true;
+// Joins corners of triangles, and names parts by their lowest vertex. The mesh is welded. Triangles
+// that are not finite are left out, as they are in the hierarchy.
+void set_parts(std::span<const Vec3f> positions, std::span<const Triangle> triangles,
+               ExactBody& body) {
+  constexpr std::size_t kMostParts = 1000;
+  DisjointSets sets(positions.size());
+  std::vector<bool> used(positions.size(), false);
+  const auto is_whole = [&](const Triangle& t) {
+    return is_finite(positions[t[0]]) && is_finite(positions[t[1]]) && is_finite(positions[t[2]]);
+  };
+  for (const Triangle& t : triangles) {
+    if (!is_whole(t)) continue;
+    sets.join(t[0], t[1]);
+    sets.join(t[0], t[2]);
+    used[t[0]] = used[t[1]] = used[t[2]] = true;
   }
-  std::vector<Vec3> parts;
-  for (std::uint32_t i = 0; i < used.size(); ++i)
-    if (used[i] && sets.find(i) == i) parts.push_back(to_double(welded.mesh.positions[i]));
-  return parts;
+  std::vector<std::uint32_t> number(positions.size(), 0);  // of the part that a vertex names
+  for (std::uint32_t i = 0; i < used.size(); ++i) {
+    if (!used[i] || sets.find(i) != i) continue;
+    number[i] = static_cast<std::uint32_t>(body.parts.size());
+    body.parts.push_back(to_double(positions[i]));
+  }
+  if (body.parts.size() < 2 || body.parts.size() > kMostParts) return;
+  body.part_of.assign(triangles.size(), 0);
+  for (const Vec3& part : body.parts) body.part_corners.emplace_back().fill(to_float(part));
+  for (std::size_t t = 0; t < triangles.size(); ++t) {
+    if (!is_whole(triangles[t])) continue;
+    body.part_of[t] = number[sets.find(triangles[t][0])];
+    auto& most = body.part_corners[body.part_of[t]];
+    for (const std::uint32_t vertex : triangles[t])
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const Vec3f& p = positions[vertex];
+        if (p[axis] < most[2 * axis][axis]) most[2 * axis] = p;
+        if (p[axis] > most[2 * axis + 1][axis]) most[2 * axis + 1] = p;
+      }
+  }
 }
 
 // No corner is further from the middle of the box than the radius, which is rounded up.
@@ -86,7 +105,8 @@ ExactBody make_body(std::shared_ptr<const TriangleMesh> mesh, double radius, Thr
   ExactBody body;
   body.triangles = Bvh(*mesh, {.threads = threads});
   body.radius = radius;
-  body.parts = find_parts(*mesh, threads);
+  const WeldResult welded = weld(*mesh, {.threads = threads});
+  set_parts(welded.mesh.positions, welded.mesh.triangles, body);
   body.mesh = std::move(mesh);
   body.size = length(extent(to_double(body.triangles.bounds()))) + 2 * radius;
   set_hull(body);
@@ -97,8 +117,10 @@ ExactBody make_body(std::shared_ptr<const TriangleMesh> mesh, double radius, Thr
 ExactBody make_body(const FlatMesh& flat, const TriangleMesh& mesh) {
   ExactBody body;
   body.triangles = flat.bvh();
-  for (const std::uint32_t vertex : flat.parts())
-    body.parts.push_back(to_double(flat.positions()[vertex]));
+  if (flat.parts().size() == 1)
+    body.parts.push_back(to_double(flat.positions()[flat.parts()[0]]));
+  else
+    set_parts(flat.positions(), flat.triangles(), body);
   body.mesh = {std::shared_ptr<void>(), &mesh};  // lives as long as the shape's data, as this does
   body.size = length(extent(to_double(body.triangles.bounds())));
   set_hull(body);

@@ -282,9 +282,12 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   }
   result.touching = found.touching || result.distance <= 0;
   // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
+  // A plane between the hulls takes longer to find than the box of a body to rule out some points.
+  constexpr std::size_t kFewParts = 16;
   const bool is_known =
       found.touching ||
-      are_hulls_apart(a.body, b.body, inverse(a.world_from_body) * b.world_from_body);
+      (a.body.parts.size() + b.body.parts.size() > kFewParts &&
+       are_hulls_apart(a.body, b.body, inverse(a.world_from_body) * b.world_from_body));
   const Containment containment = is_known ? Containment::kNone : find_containment(a, b);
   result.contained = containment != Containment::kNone;
   // The inside of an open mesh ends in mid-air: it has no depth.

@@ -372,42 +372,99 @@ TouchNormal choose_touch_normal(const ExactBody& a, const ExactBody& b, const Po
 
 namespace {
 
-Touch search_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
-                   TouchScratch& memory) {
-  Touch touch;
-  const double reach = margin + a.body->radius + b.body->radius;
-  PairTouch pair(a.body->triangles, b.body->triangles, a_from_b, reach);
-  if (a.body->triangles.nodes().empty() || b.body->triangles.nodes().empty()) return touch;
-  if (pair.are_boxes_apart()) {
-    memory.touched = false;
-    return touch;
-  }
-  if (memory.touched && pair.touches_at(memory.last)) return touch_of(a, b, a_from_b, pair.found());
-  Vec3 apart = memory.apart;
-  if (length_sq(apart) == 0)
-    apart = transform_point(a_from_b, b.body->ball_center) - a.body->ball_center;
-  if (HullSearch(*a.body, *b.body, a_from_b).are_apart(pair.least_gap(), apart)) {
-    memory.apart = apart;
-    memory.touched = false;
-    return touch;
-  }
-  if (pair.find(apart)) {
-    memory.touched = true;
-    memory.last = pair.hint();
-    return touch_of(a, b, a_from_b, pair.found());
-  }
-  memory.touched = false;
-  find_inside(a, b, a_from_b, touch);
-  return touch;
-}
+bool has_triangles(const TouchBody& body) { return !body.body->triangles.nodes().empty(); }
 
 }  // namespace
 
+TouchCheck::TouchCheck(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
+                       TouchScratch& memory)
+    : a_(a),
+      b_(b),
+      a_from_b_(a_from_b),
+      memory_(memory),
+      pair_(std::in_place, a.body->triangles, b.body->triangles, a_from_b,
+            margin + a.body->radius + b.body->radius) {}
+
+std::optional<TouchKind> TouchCheck::at_once() {
+  if (!has_triangles(a_) || !has_triangles(b_)) return TouchKind::kFree;
+  if (pair_->are_boxes_apart()) {
+    memory_.touched = false;
+    return TouchKind::kFree;
+  }
+  if (!memory_.touched || !pair_->touches_at(memory_.last)) return {};
+  found_.kind = TouchKind::kSurfaces;
+  return found_.kind;
+}
+
+bool TouchCheck::are_hulls_apart() {
+  apart_ = memory_.apart;
+  if (length_sq(apart_) == 0)
+    apart_ = transform_point(a_from_b_, b_.body->ball_center) - a_.body->ball_center;
+  if (!HullSearch(*a_.body, *b_.body, a_from_b_).are_apart(pair_->least_gap(), apart_))
+    return false;
+  memory_.apart = apart_;
+  memory_.touched = false;
+  return true;
+}
+
+TouchKind TouchCheck::by_triangles() {
+  memory_.touched = pair_->find(apart_);
+  if (memory_.touched) {
+    memory_.last = pair_->hint();
+    found_.kind = TouchKind::kSurfaces;
+  } else {
+    find_inside(a_, b_, a_from_b_, found_);
+  }
+  return found_.kind;
+}
+
+Touch TouchCheck::describe() {
+  if (found_.kind == TouchKind::kSurfaces) return touch_of(a_, b_, a_from_b_, pair_->found());
+  return found_;
+}
+
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
                  TouchScratch& memory) {
-  const Touch touch = search_touch(a, b, a_from_b, margin, memory);
-  memory.kind = touch.kind;
-  return touch;
+  TouchCheck check(a, b, a_from_b, margin, memory);
+  std::optional<TouchKind> kind = check.at_once();
+  if (!kind) kind = check.are_hulls_apart() ? TouchKind::kFree : check.by_triangles();
+  return *kind == TouchKind::kFree ? Touch{} : check.describe();
+}
+
+// Plain fields have the sign of the body wherever they are further from zero than their error
+// (bound_by_value). Bodies that are grown by a radius have none.
+bool can_prove_crossing(const TouchBody& of, const TouchBody& in) {
+  return of.body->radius == 0 && in.body->radius == 0 && has_sided_field(*in.shape) &&
+         is_closed(*in.shape) && (of.body->parts.size() == 1 || !of.body->part_of.empty());
+}
+
+// A part of a surface is in one piece: a path on it leads from the point inside to the point
+// outside. Somewhere it leaves the inside of the other body, which is closed: there is a triangle.
+bool proves_crossing(const TouchBody& of, const Vec3& near_surface, const TouchBody& in,
+                     const Pose& in_from_of) {
+  const ExactBody& body = *of.body;
+  const BrickField& field = in.shape->brick_field();
+  const ClosestPoint on_triangle = find_closest_point(body.triangles, to_float(near_surface));
+  // Points are rounded to float.
+  const double rounding =
+      0x1p-20 * (body.size + length(body.ball_center)) + 0x1p-44 * length(in_from_of.translation);
+  const double error = static_cast<double>(field.header().near_error) + rounding;
+  // Bounds are tighter near the surface, and wide far from it.
+  const Vec3 point = transform_point(in_from_of, to_double(on_triangle.point));
+  if (!(field.value(point) < -error) && !(field.distance_bounds(point).upper < -rounding))
+    return false;
+  const auto is_outside = [&](const Vec3& corner) {
+    const Vec3 x = transform_point(in_from_of, corner);
+    return field.value(x) > error || field.distance_bounds(x).lower > rounding;
+  };
+  if (!body.part_of.empty()) {
+    const auto& corners_of_part = body.part_corners[body.part_of[on_triangle.triangle]];
+    return std::any_of(corners_of_part.begin(), corners_of_part.end(),
+                       [&](const Vec3f& corner) { return is_outside(to_double(corner)); });
+  }
+  // The corner furthest from the other body.
+  const Vec3 to_other = transform_point(inverse(in_from_of), in.body->ball_center);
+  return is_outside(outline_at(body, find_on_outline(body, body.ball_center - to_other)));
 }
 
 Contact to_contact(const Touch& touch, const Pose& world_from_a) {

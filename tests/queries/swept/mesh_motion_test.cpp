@@ -354,6 +354,82 @@ TEST(MeshMotion, RoundingNeverHidesAContact) {
   EXPECT_GT(hidden, unless_slow(20, 1));
 }
 
+// A wall of small triangles across x.
+TriangleMesh make_wall(float x, std::uint32_t count) {
+  TriangleMesh wall;
+  const auto at = [&](std::uint32_t i) {
+    return 8 * (static_cast<float>(i) / static_cast<float>(count) - 0.5F);
+  };
+  for (std::uint32_t i = 0; i <= count; ++i)
+    for (std::uint32_t k = 0; k <= count; ++k) wall.positions.push_back({x, at(i), at(k)});
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint32_t first = i * (count + 1) + k, next = first + count + 1;
+      wall.triangles.push_back({first, next, next + 1});
+      wall.triangles.push_back({first, next + 1, first + 1});
+    }
+  return wall;
+}
+
+// A body turns about the origin, and its furthest corner dips into a wall by very little, at the
+// top of its arc. The chord of the arc stays free. The time is known: cos(angle) = wall / radius.
+TEST(MeshMotion, CornersThatGrazeAWallAreFound) {
+  Random random(test_seed(97));
+  int found = 0;
+  for (int i = 0; i < unless_slow(1500, 60); ++i) {
+    TriangleMesh body = i % 3 == 0 ? make_box({})
+                        : i % 3 == 1
+                            ? make_sphere({.frequency = 2 + static_cast<int>(random.below(4))})
+                            : make_box({.size_x = 1, .size_y = 0.1, .size_z = 0.1});
+    const Pose place{random.rotation(), random.in_unit_ball()};
+    for (Vec3f& p : body.positions) p = to_float(transform_point(place, to_double(p)));
+    const double turn = random.uniform(0.05, 2.5), begin = random.uniform(-kPi, kPi);
+    const auto height_at = [&](const Vec3f& p, double time) {
+      const double angle = begin + turn * time;
+      return std::cos(angle) * double{p.x} - std::sin(angle) * double{p.y};
+    };
+    double furthest = 0, at_ends = 0;
+    for (const Vec3f& p : body.positions) {
+      at_ends = std::max({at_ends, height_at(p, 0), height_at(p, 1)});
+      const double top = std::remainder(-std::atan2(double{p.y}, double{p.x}) - begin, 2 * kPi);
+      if (top > 0 && top < turn)
+        furthest = std::max(furthest, std::hypot(double{p.x}, double{p.y}));
+    }
+    const auto x = static_cast<float>(furthest - std::pow(10, random.uniform(-6, -1.5)));
+    if (!(at_ends < double{x} - 1e-6) || furthest <= double{x}) continue;
+    double truth = 2;
+    for (const Vec3f& p : body.positions) {
+      const double radius = std::hypot(double{p.x}, double{p.y});
+      if (radius <= double{x}) continue;
+      const double reached = -std::acos(double{x} / radius),
+                   angle = std::remainder(std::atan2(double{p.y}, double{p.x}) + begin, 2 * kPi);
+      truth = std::min(truth, (reached - angle + (angle > reached ? 2 * kPi : 0)) / turn);
+    }
+    const BodyMotion turning{.from = {.rotation = rotation_about({0, 0, 1}, begin)},
+                             .to = {.rotation = rotation_about({0, 0, 1}, begin + turn)}};
+    BodyMotion resting{}, back = turning;
+    for (Pose* pose : {&back.from, &back.to}) pose->rotation = conjugate(pose->rotation);
+    const Bvh of_body(body), of_wall(make_wall(x, 1 + random.below(24)));
+    SCOPED_TRACE(i);
+    for (const bool wall_turns : {false, true}) {
+      const MeshContactResult r =
+          wall_turns
+              ? find_first_contact(
+                    of_body, of_wall,
+                    {.shell = back, .field = resting, .model = MotionModel::kConstantRates})
+              : find_first_contact(
+                    of_wall, of_body,
+                    {.shell = turning, .field = resting, .model = MotionModel::kConstantRates});
+      ASSERT_EQ(r.status, MeshMotionStatus::kContact) << wall_turns;
+      ASSERT_LE(r.time, truth + 1e-9);
+      ASSERT_GE(r.latest_time, truth - 1e-6);
+      ASSERT_GE(r.time, truth - 1e-5);
+    }
+    ++found;
+  }
+  EXPECT_GT(found, unless_slow(300, 10));
+}
+
 TEST(MeshMotion, BadInputIsAnError) {
   const Bvh box(make_box({}));
   ShellMotion bad;

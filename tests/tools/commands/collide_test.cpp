@@ -533,12 +533,18 @@ TEST_F(CollideVerb, GivesUpWhereABudgetEnds) {
     more.insert(more.begin(), apart.begin(), apart.end());
     return collide(more);
   };
-  const Json cut = with({"--max-nodes", "1"});
+  const Json cut = with({"--max-nodes", "1", "--accuracy", "field"});
   EXPECT_EQ(cut["status"], "gave_up");
   EXPECT_FALSE(cut["complete"].get<bool>());
   EXPECT_LT(cut["lower_bound"].get<double>(), 0);
-  const Json coarse = with({"--level", "1"});
+  const Json coarse = with({"--level", "1", "--accuracy", "field"});
   EXPECT_EQ(coarse["level"], 1);
+  // The triangles know no such limits.
+  for (const char* limit : {"--max-nodes", "--level"}) {
+    const Json exact = with({limit, "1"});
+    EXPECT_EQ(exact["status"], "free") << limit;
+    EXPECT_TRUE(exact["exact"].get<bool>()) << limit;
+  }
   const Json enough = with({"--time-budget", "1e6"});
   EXPECT_EQ(enough["status"], "free");
   EXPECT_TRUE(enough["complete"].get<bool>());

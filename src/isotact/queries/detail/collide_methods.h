@@ -66,7 +66,7 @@ bool asks_for_triangles(const CollideRequest& request);
 // Mode::kAny by points: ends at the first one that touches.
 void find_any_point(const CollidePair& pair, const CollideRequest& request,
                     CollideScratch::State& state);
-// All memory that collide_by_points will need.
+// All memory that collide_by_points will need, as far as the points exist.
 void reserve_points(const CollidePair& pair, const CollideRequest& request,
                     CollideScratch::State& state);
 void collide_by_intersection(const CollidePair& pair, const CollideRequest& request,

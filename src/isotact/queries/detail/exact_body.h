@@ -1,6 +1,8 @@
 // A shape as exact queries see it: triangles, perhaps grown by a radius, or a half-space.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,7 +19,11 @@ struct ExactBody {
   double radius = 0;  // The body is everything as near to the triangles as this, and their inside.
   std::optional<PlaneField> half_space;  // Without triangles.
   std::vector<Vec3> parts;               // A vertex of each connected part of the triangles.
-  double size = 0;                       // Metres: the diagonal of the box.
+  // The part of each triangle of the mesh, and the corners of each part that are lowest and highest
+  // along the axes. Empty for a single part, and for more than a thousand.
+  std::vector<std::uint32_t> part_of;
+  std::vector<std::array<Vec3f, 6>> part_corners;
+  double size = 0;  // Metres: the diagonal of the box.
   // A ball that holds the body.
   Vec3 ball_center{};
   double ball_radius = 0;

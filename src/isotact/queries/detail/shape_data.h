@@ -124,6 +124,11 @@ namespace isotact::detail {
 
 // Makers of the parts that a shape lacks follow.
 
+// Whether the points exist: with an asset, or made by an earlier query.
+inline bool has_made_points(const Shape& shape) {
+  return shape.parts().tree || ShapeAccess::data(shape).points.find() != nullptr;
+}
+
 // A field of any kind, or a voxelmap.
 inline bool has_field(const ShapeParts& p) {
   return p.field || p.dense || p.first_order || p.voxmap;

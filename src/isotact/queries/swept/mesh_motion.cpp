@@ -34,6 +34,7 @@ class FirstContactSearch : public MotionSearch {
  private:
   double cut() const override { return s_.margin; }
   bool can_halve(const Span& span) const override { return span.halvings < kMostHalvings; }
+  bool skips_free_times() const override { return true; }
 
   bool visit(const Span& span, std::size_t begin) override {
     reached_ = span.from;

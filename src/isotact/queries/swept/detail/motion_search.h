@@ -22,6 +22,7 @@
 
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/queries/swept/detail/motion_curve.h"
+#include "isotact/queries/swept/detail/motion_parts.h"
 #include "isotact/queries/swept/mesh_motion.h"
 
 namespace isotact::detail::mesh_motion {
@@ -33,64 +34,9 @@ inline constexpr int kMostHalvings = 40;
 // along each other do not come nearer to a plane that tells them apart. If they go less than the
 // last share towards it, they need no shorter interval.
 inline constexpr double kBoxShare = 0.5, kTriangleShare = 0.25, kSlidingShare = 0.02;
-
-// A part of a hierarchy: the root, a child of a node, or a triangle.
-struct Part {
-  std::uint32_t index;  // kRoot, 8 * node + child, or 4 * block + lane
-  bool is_triangle;
-};
-inline constexpr std::uint32_t kRoot = 0xffffffffU;
-
-struct Pair {
-  Part a, b;
-  double gap;  // metres: they have at least this distance in the interval; perhaps negative
-};
-
-struct Box {
-  Vec3 center{}, axis[3]{};  // unit but for rounding
-  double half[3]{};
-  double slack = 0;  // metres: all points are as near to the box
-  std::uint32_t child = 0;
-
-  bool is_block() const { return (child & detail::kBlockBit) != 0; }
-  double radius() const {
-    return std::sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
-  }
-};
-
-inline Box root_box(const Bvh& bvh) {
-  const Aabb bounds = to_double(bvh.bounds());
-  const Vec3 half = extent(bounds) * 0.5;
-  return {.center = center(bounds),
-          .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-          .half = {half.x, half.y, half.z},
-          .slack = 0,
-          .child = 0};
-}
-
-// The sides enclose the exact local coordinates of triangles. Axes are orthonormal to 2^-22, which
-// moves points by less than 2^-20 of their local coordinates.
-inline Box child_box(const Bvh& bvh, std::uint32_t index) {
-  const detail::OrientedNode& node = bvh.oriented_nodes()[index >> 3U];
-  const unsigned c = index & 7U;
-  Box box;
-  box.center = {double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}};
-  box.slack = 0;
-  for (int i = 0; i < 3; ++i) {
-    const double step = double{node.step[i]};
-    const double lower = node.lower[i][c] * step, upper = node.upper[i][c] * step;
-    box.axis[i] = {double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
-    box.center += box.axis[i] * ((lower + upper) * 0.5);
-    box.half[i] = (upper - lower) * 0.5;
-    box.slack += step * (128 * 0x1p-20);
-  }
-  box.child = node.child[c];
-  return box;
-}
-
-inline Box box_of(const Bvh& bvh, const Part& part) {
-  return part.index == kRoot ? root_box(bvh) : child_box(bvh, part.index);
-}
+// Two blocks with more pairs of triangles left than these wait together, unless they go so little.
+inline constexpr int kManyPairs = 2;
+inline constexpr double kSlowShare = 0.002;
 
 using Corners = std::array<Vec3, 3>;
 
@@ -182,6 +128,8 @@ class MotionSearch {
   virtual bool visit(const Span& span, std::size_t begin) = 0;
   virtual bool can_halve(const Span& span) const = 0;
   virtual void leave([[maybe_unused]] double gap) {}
+  // Whether pairs are of no use until Pair::until. Not where gaps count that were left.
+  virtual bool skips_free_times() const { return false; }
 
   void search(const Vec3& direction) {
     pairs_.assign(1, {{kRoot, false}, {kRoot, false}, -kInfinity});
@@ -239,16 +187,42 @@ class MotionSearch {
     if (count > mine) {
       is_over = visit(span, mine);
       if (!is_over && can_halve(span)) {
-        const double middle = (span.from + span.to) / 2;
+        const double from = compute_end_of_freedom(span, mine);
+        const double middle = (from + span.to) / 2;
+        const AffineMap first = from > span.from ? curve_.at(from) : span.first;
         const AffineMap at = curve_.at(middle);
         const int halvings = span.halvings + 1;
         const Vec3 near = compute_direction(span, mine);
-        is_over = descend({span.from, middle, span.first, at, halvings, near}, mine, count) ||
+        is_over = descend({from, middle, first, at, halvings, near}, mine, count) ||
                   descend({middle, span.to, at, span.last, halvings, near}, mine, count);
       }
     }
     if (!is_over) pairs_.resize(mine);
     return is_over;
+  }
+
+  // Until when no pair of the interval touches.
+  double compute_end_of_freedom(const Span& span, std::size_t begin) const {
+    if (!skips_free_times()) return span.from;
+    double end = span.to;
+    for (std::size_t i = begin; i < pairs_.size(); ++i) end = std::min(end, pairs_[i].until);
+    return std::max(end, span.from);
+  }
+
+  double until_between(const Span& span, const Range& a, const Range& b0, const Range& b1,
+                       double slack) const {
+    if (!skips_free_times()) return span.from;
+    return std::max(until_of(span, b0.lower - a.upper, b1.lower - a.upper, slack),
+                    until_of(span, a.lower - b0.upper, a.lower - b1.upper, slack));
+  }
+
+  // A gap along one direction is at least that of the chords, which is linear in time, less the
+  // slack. `first`, `last`: its values at the ends. The time until which it is above cut(). Axes of
+  // boxes are unit vectors but for 2^-22.
+  double until_of(const Span& span, double first, double last, double slack) const {
+    const double over = (first - slack) * (1 - 0x1p-20) - cut();
+    if (!(over > 0) || !(first > last)) return span.from;
+    return span.from + span.duration() * std::min(over / (first - last), 1.0) * (1 - 0x1p-40);
   }
 
   // The direction of the pair that is nearest as far as is known. Its boxes and those beside them
@@ -280,6 +254,7 @@ class MotionSearch {
         leave(pair.gap);
         continue;
       }
+      if (pair.until >= span.to && skips_free_times()) continue;
       if (max_tests_ > 0 && tests_ >= max_tests_) {
         gave_up_ = true;
         open_.push_back(pair);
@@ -296,6 +271,7 @@ class MotionSearch {
       const double bend = bend_of(span, length(b.center - curve_.pivot()) + b.radius() + b.slack);
       const BoxGap found = compute_box_gap(span, a, b, bend);
       pair.gap = std::max(pair.gap, found.gap);
+      pair.until = std::max(pair.until, found.until);
       if (pair.gap > cut()) {
         leave(pair.gap);
         continue;
@@ -305,10 +281,20 @@ class MotionSearch {
       const double size_a = a.radius(), size_b = b.radius(), larger = std::max(size_a, size_b);
       const double share = a.is_block() && b.is_block() ? kTriangleShare : kBoxShare;
       const bool slides = travel <= larger && towards <= kSlidingShare * larger;
-      if (!to_the_end && travel > share * larger && !slides)
+      // Gaps of boxes are rounded by a share of them: shorter intervals do not help points, and
+      // triangles that are small beside the margin.
+      const bool is_rounded = larger == 0 || travel <= 0x1p-16 * cut();
+      if (!to_the_end && travel > share * larger && !slides && !is_rounded)
         pairs_.push_back(pair);
+      else if (a_.plane != nullptr)
+        open_beside_plane(pair, b);
+      else if (a.is_block() && b.is_block())
+        open_blocks(span, pair, a, b, bend, found.axis,
+                    to_the_end || travel <= kSlowShare * larger);
+      else if (!b.is_block() && (a.is_block() || size_b > size_a))
+        open_moving(span, pair, a, b, bend, found.axis);
       else
-        open(pair, a, b, size_b > size_a);
+        open_resting(span, pair, a, b, bend, found.axis);
     }
   }
 
@@ -319,27 +305,125 @@ class MotionSearch {
       pairs_.push_back(pair);
   }
 
-  void open(const Pair& pair, const Box& a, const Box& b, bool b_is_larger) {
-    if (a_.plane != nullptr && b.is_block()) {
+  // Most pairs of triangles are dropped here.
+  void open_blocks(const Span& span, const Pair& pair, const Box& a, const Box& b, double bend,
+                   const Vec3& axis, bool to_the_end) {
+    const std::uint32_t block_a = a.child & ~detail::kBlockBit,
+                        block_b = b.child & ~detail::kBlockBit;
+    const double needed = cut() + bend + rounding_;
+    BlockFilter filter({a_.mesh->blocks()[block_a], a.center, a.radius() + a.slack},
+                       {b_.blocks()[block_b], b.center, b.radius() + b.slack}, span.first,
+                       span.last, needed);
+    const unsigned all = filter.left();
+    for (const Vec3& n : {span.direction, last_direction_, axis})
+      if (length_sq(n) > 0 && filter.left() != 0) filter.drop_along(n);
+    if (filter.left() != 0) filter.drop_along_normals();
+    if (!to_the_end && __builtin_popcount(filter.left()) > kManyPairs) {
+      pairs_.push_back(pair);
+      return;
+    }
+    if (filter.left() != all) leave(std::max(pair.gap, cut()));
+    for (unsigned left = filter.left(); left != 0; left &= left - 1) {
+      const auto bit = static_cast<std::uint32_t>(__builtin_ctz(left));
+      open_.push_back(
+          {{4 * block_a + bit / 4, true}, {4 * block_b + bit % 4, true}, pair.gap, pair.until});
+    }
+  }
+
+  void open_beside_plane(const Pair& pair, const Box& b) {
+    if (b.is_block()) {
       const std::uint32_t block_b = b.child & ~detail::kBlockBit;
       const auto& of_b = b_.blocks()[block_b].triangle;
       for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)
-        open_.push_back({pair.a, {4 * block_b + k, true}, pair.gap});
-    } else if (a.is_block() && b.is_block()) {
-      const std::uint32_t block_a = a.child & ~detail::kBlockBit,
-                          block_b = b.child & ~detail::kBlockBit;
-      const auto &of_a = a_.mesh->blocks()[block_a].triangle, &of_b = b_.blocks()[block_b].triangle;
-      for (std::uint32_t i = 0; i < detail::kBlockWidth && of_a[i] != kNoTriangle; ++i)
-        for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)
-          open_.push_back({{4 * block_a + i, true}, {4 * block_b + k, true}, pair.gap});
-    } else if (!b.is_block() && (a.is_block() || b_is_larger)) {
+        open_.push_back({pair.a, {4 * block_b + k, true}, pair.gap, pair.until});
+    } else {
       const std::uint32_t count = b_.oriented_nodes()[b.child].child_count;
       for (std::uint32_t i = 0; i < count; ++i)
-        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});
-    } else {
-      const std::uint32_t count = a_.mesh->oriented_nodes()[a.child].child_count;
-      for (std::uint32_t i = 0; i < count; ++i)
-        open_.push_back({{8 * a.child + i, false}, pair.b, pair.gap});
+        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap, pair.until});
+    }
+  }
+
+  static double reach_along(const Vec3& n, const Box& box) {
+    double reach = 0;
+    for (int k = 0; k < 3; ++k) reach += std::abs(dot(n, box.axis[k])) * box.half[k];
+    return reach;
+  }
+  static Vec3 axis_of(const detail::OrientedNode& node, std::size_t k) {
+    return {double{node.axes[k][0]}, double{node.axes[k][1]}, double{node.axes[k][2]}};
+  }
+  static Vec3 origin_of(const detail::OrientedNode& node) {
+    return {double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}};
+  }
+  static Vec3 turn_to_middle(const Span& span, const Vec3& axis) {
+    const Vec3 n = span.first.linear * axis + span.last.linear * axis;
+    const double sq = length_sq(n);
+    return sq > 0 ? n * (1 / std::sqrt(sq)) : Vec3{};
+  }
+
+  // B's box against the children of A's node.
+  void open_resting(const Span& span, const Pair& pair, const Box& a, const Box& b, double bend,
+                    const Vec3& axis) {
+    const detail::OrientedNode& node = a_.mesh->oriented_nodes()[a.child];
+    const AffineMap* const maps[2] = {&span.first, &span.last};
+    const Vec3 middle[2] = {span.first * b.center - origin_of(node),
+                            span.last * b.center - origin_of(node)};
+    const double distance = std::max(length(middle[0]), length(middle[1])) + 2 * b.radius();
+    ChildFilter filter(node, cut() + bend + rounding_ + b.slack, distance);
+    const auto drop_along = [&](const Vec3& n) {
+      ChildFilter::Range range[2];
+      for (std::size_t e = 0; e < 2; ++e) {
+        const double at = dot(n, middle[e]), reach = reach_along(transpose(maps[e]->linear) * n, b);
+        range[e] = {at - reach, at + reach};
+      }
+      filter.drop_along({n, n}, range);
+    };
+    drop_by_axes(span, filter, drop_along, axis, [&](std::size_t k) {
+      return k < 3 ? axis_of(node, k) : turn_to_middle(span, b.axis[k - 3]);
+    });
+    push_children(pair, filter.left(), node.child_count, 8 * a.child, false);
+  }
+
+  // A's box against the children of B's node.
+  void open_moving(const Span& span, const Pair& pair, const Box& a, const Box& b, double bend,
+                   const Vec3& axis) {
+    const detail::OrientedNode& node = b_.oriented_nodes()[b.child];
+    const AffineMap* const maps[2] = {&span.first, &span.last};
+    const Vec3 middle[2] = {a.center - span.first * origin_of(node),
+                            a.center - span.last * origin_of(node)};
+    const double distance = std::max(length(middle[0]), length(middle[1])) + 2 * a.radius();
+    ChildFilter filter(node, cut() + bend + rounding_ + a.slack, distance);
+    const auto drop_along = [&](const Vec3& n) {
+      const double reach = reach_along(n, a);
+      Vec3 turned[2];
+      ChildFilter::Range range[2];
+      for (std::size_t e = 0; e < 2; ++e) {
+        turned[e] = transpose(maps[e]->linear) * n;
+        const double at = dot(n, middle[e]);
+        range[e] = {at - reach, at + reach};
+      }
+      filter.drop_along(turned, range);
+    };
+    drop_by_axes(span, filter, drop_along, axis, [&](std::size_t k) {
+      return k < 3 ? turn_to_middle(span, axis_of(node, k)) : a.axis[k - 3];
+    });
+    push_children(pair, filter.left(), node.child_count, 8 * b.child, true);
+  }
+
+  // Along directions that have separated parts before, and along the axes of both parts.
+  template <typename Drop, typename AxisAt>
+  void drop_by_axes(const Span& span, const ChildFilter& filter, Drop&& drop_along,
+                    const Vec3& axis, AxisAt&& axis_at) {
+    for (const Vec3& n : {span.direction, last_direction_, axis})
+      if (length_sq(n) > 0 && filter.left() != 0) drop_along(n);
+    for (std::size_t k = 0; k < 6 && filter.left() != 0; ++k) drop_along(axis_at(k));
+  }
+
+  void push_children(const Pair& pair, unsigned left, std::uint32_t count, std::uint32_t first,
+                     bool of_b) {
+    if (left != (1U << count) - 1) leave(std::max(pair.gap, cut()));
+    for (; left != 0; left &= left - 1) {
+      const Part part{first + static_cast<std::uint32_t>(__builtin_ctz(left)), false};
+      open_.push_back({of_b ? pair.a : part, of_b ? part : pair.b, pair.gap, pair.until});
     }
   }
 
@@ -350,13 +434,14 @@ class MotionSearch {
   struct BoxGap {
     double gap;
     Vec3 axis;  // along which it is
+    double until;
   };
 
   // Along the line of centres and the axes of both boxes.
   BoxGap compute_box_gap(const Span& span, const Box& a, const Box& b, double bend) const {
     const Vec3 b0 = span.first * b.center, b1 = span.last * b.center;
     const double slack = bend + rounding_ + a.slack + b.slack;
-    BoxGap best{-kInfinity, {}};
+    BoxGap best{-kInfinity, {}, span.from};
     const Vec3 line = (b0 + b1) * 0.5 - a.center;
     const double line_sq = length_sq(line);
     const double enough = cut();
@@ -371,18 +456,24 @@ class MotionSearch {
         const double at = dot(n, middle);
         return Range{at - reach, at + reach};
       };
-      const double gap =
-          gap_between({at_a - reach_a, at_a + reach_a}, side(span.first, b0), side(span.last, b1));
+      const Range of_a{at_a - reach_a, at_a + reach_a}, first = side(span.first, b0),
+                                                        last = side(span.last, b1);
+      const double gap = gap_between(of_a, first, last);
+      best.until = std::max(best.until, until_between(span, of_a, first, last, slack));
       // Axes of boxes are unit vectors but for 2^-22.
       const double kept = (gap - slack) * (gap > slack ? 1 - 0x1p-20 : 1);
-      if (kept > best.gap) best = {kept, n};
+      if (kept > best.gap) {
+        best.gap = kept;
+        best.axis = n;
+      }
       return best.gap > enough;
     };
     if (a_.plane != nullptr) {
       const double d = a_.plane->offset;
-      const double gap =
-          std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d - slack;
-      return {gap, a_.plane->normal};
+      const double first = side_of(span.first, b, b0).lower - d,
+                   last = side_of(span.last, b, b1).lower - d;
+      return {std::min(first, last) - slack, a_.plane->normal,
+              skips_free_times() ? until_of(span, first, last, slack) : span.from};
     }
     if (length_sq(span.direction) > 0 && test(span.direction)) return best;
     if (line_sq > 0 && test(line * (1 / std::sqrt(line_sq)))) return best;
@@ -406,7 +497,7 @@ class MotionSearch {
   }
 
   // Along both normals and the line between the nearest points at the middle of both chords.
-  double compute_triangle_gap(const Span& span, const Pair& pair) const {
+  double compute_triangle_gap(const Span& span, Pair& pair) {
     const Corners b = corners_of(b_, pair.b.index);
     const Corners b0 = move(span.first, b), b1 = move(span.last, b);
     double radius_sq = 0;
@@ -414,23 +505,33 @@ class MotionSearch {
     const double slack = bend_of(span, std::sqrt(radius_sq)) + rounding_;
     if (a_.plane != nullptr) {
       const Vec3& n = a_.plane->normal;
-      return std::min(range_along(n, b0).lower, range_along(n, b1).lower) - a_.plane->offset -
-             slack;
+      const double first = range_along(n, b0).lower - a_.plane->offset,
+                   last = range_along(n, b1).lower - a_.plane->offset;
+      if (skips_free_times()) pair.until = std::max(pair.until, until_of(span, first, last, slack));
+      return std::min(first, last) - slack;
     }
     const Corners a = corners_of(*a_.mesh, pair.a.index);
     double best = -kInfinity;
     const double enough = cut();
     const auto test = [&](const Vec3& n) {
-      const double gap = gap_between(range_along(n, a), range_along(n, b0), range_along(n, b1));
-      best = std::max(best, gap - slack);
+      const Range of_a = range_along(n, a), first = range_along(n, b0), last = range_along(n, b1);
+      best = std::max(best, gap_between(of_a, first, last) - slack);
+      pair.until = std::max(pair.until, until_between(span, of_a, first, last, slack));
       return best > enough;
     };
     if (length_sq(span.direction) > 0 && test(span.direction)) return best;
+    if (length_sq(last_direction_) > 0 && test(last_direction_)) return best;
     if (test(normal_of(a))) return best;
     const Corners middle = middle_of(b0, b1);
     if (test(normal_of(middle))) return best;
     const TriangleDistance near = compute_triangle_distance(a, middle);
-    if (near.distance > 0 && test(normalized(near.point_on_b - near.point_on_a))) return best;
+    if (near.distance > 0) {
+      const Vec3 line = normalized(near.point_on_b - near.point_on_a);
+      if (test(line)) {
+        last_direction_ = line;
+        return best;
+      }
+    }
     // A line between points that are nearly one has no precise direction. Triangles that are apart
     // are so along a normal, a cross product of edges, or, in one plane, across an edge.
     constexpr int kManyHalvings = 16;
@@ -450,6 +551,7 @@ class MotionSearch {
   }
 
   std::vector<Pair> open_{};
+  Vec3 last_direction_{};  // that separated triangles where their normals did not
 };
 
 }  // namespace isotact::detail::mesh_motion
