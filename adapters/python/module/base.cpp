@@ -122,9 +122,16 @@ void add_pose(py::module_& m) {
       .def(
           "rotate", [](const Pose& p, const py::object& v) { return transform(p, v, true); },
           py::arg("vectors"), "Rotates vectors, an array of shape (N, 3).")
-      .def("__mul__", [](const Pose& a, const Pose& b) { return a * b; })
-      .def("__matmul__", [](const Pose& a, const Pose& b) { return a * b; })
-      .def("__eq__", [](const Pose& a, const Pose& b) { return a == b; })
+      .def(
+          "__mul__", [](const Pose& a, const Pose& b) { return a * b; }, py::is_operator())
+      .def(
+          "__matmul__", [](const Pose& a, const Pose& b) { return a * b; }, py::is_operator())
+      .def(
+          "__eq__", [](const Pose& a, const Pose& b) { return a == b; }, py::is_operator())
+      .def("__hash__", [](const Pose& p) { return py::hash(py::str(format_pose(p))); })
+      .def("__copy__", [](const Pose& p) { return p; })
+      .def(
+          "__deepcopy__", [](const Pose& p, const py::object&) { return p; }, py::arg("memo"))
       .def("__str__", &format_pose)
       .def("__repr__", &repr)
       .def(py::pickle([](const Pose& p) { return py::str(format_pose(p)); },
@@ -144,6 +151,32 @@ void warn(const std::vector<std::string>& warnings) {
   for (const std::string& w : warnings)
     if (PyErr_WarnEx(PyExc_UserWarning, in_words_of_python(w).c_str(), 1) != 0)
       throw py::error_already_set();
+}
+
+std::int64_t to_whole(const py::handle& object, const char* name, std::int64_t least,
+                      std::int64_t most) {
+  const py::object whole = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  if (!whole) {
+    PyErr_Clear();
+    throw py::type_error(fmt::format("{}: expected a whole number, found {}", name,
+                                     printable(std::string(py::str(py::repr(object))))));
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow != 0 || value < least || value > most)
+    throw py::value_error(fmt::format("{}: expected {} to {}, found {}", name, least, most,
+                                      printable(std::string(py::str(whole)))));
+  return value;
+}
+
+double to_number(const py::handle& object, const char* name) {
+  const double value = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw py::type_error(fmt::format("{}: expected a number, found {}", name,
+                                     printable(std::string(py::str(py::repr(object))))));
+  }
+  return value;
 }
 
 std::size_t find_word(const std::string& given, const char* name,

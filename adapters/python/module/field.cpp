@@ -1,7 +1,9 @@
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "isotact/asset/asset_field.h"
 #include "isotact/base/error.h"
@@ -114,7 +116,7 @@ BrickField build(const py::object& object, const FieldArguments& arguments,
   return std::move(built.field);
 }
 
-BrickField load(const std::string& path, bool map) {
+BrickField load(const std::filesystem::path& path, bool map) {
   Asset asset;
   {
     const py::gil_scoped_release unlocked;
@@ -122,7 +124,7 @@ BrickField load(const std::string& path, bool map) {
   }
   warn(asset.notes);
   if (!asset.field)
-    throw Error({.file = path},
+    throw Error({.file = path.string()},
                 "has no brick field: build one with 'isotact build' or Field.build");
   return *asset.field;
 }
@@ -177,7 +179,7 @@ void add_field(py::module_& m) {
                   "The field of an asset. map: its pages are read when they are first touched.")
       .def(
           "save",
-          [](const BrickField& field, const std::string& path) {
+          [](const BrickField& field, const std::filesystem::path& path) {
             Asset asset;
             asset.field = field;
             write_asset(path, asset);
@@ -187,7 +189,9 @@ void add_field(py::module_& m) {
            py::arg("threads") = 0,
            "Distances (N,) as float32; with gradient=True (distances, gradients). float32 points "
            "are "
-           "taken without a copy. Outside of the box the value is a lower bound of the distance.")
+           "taken without a copy. Outside of the box the value is a lower bound of the distance, "
+           "to within "
+           "far_error. distance_bounds is proved everywhere.")
       .def("distance_bounds", &bounds_at, py::arg("points"), py::kw_only(), py::arg("threads") = 0,
            "(N, 2): the true distance lies between the two.")
       .def("slice", &slice, py::arg("axis") = "z", py::arg("place") = 0.0, py::kw_only(),
@@ -216,6 +220,23 @@ void add_field(py::module_& m) {
           "far_error", [](const BrickField& f) { return double{f.header().far_error}; },
           "Metres: the proved error further away.")
       .def_property_readonly("nbytes", [](const BrickField& f) { return f.buffer().size(); })
+      .def("__copy__", [](const BrickField& f) { return f; })
+      .def(
+          "__deepcopy__", [](const BrickField& f, const py::object&) { return f; }, py::arg("memo"))
+      .def(py::pickle(
+          [](const BrickField& f) {
+            Asset asset;
+            asset.field = f;
+            const std::vector<std::byte> bytes = encode_asset(asset);
+            return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+          },
+          [](const py::bytes& state) {
+            const std::string_view bytes = state;
+            const Asset asset =
+                decode_asset(std::as_bytes(std::span(bytes.data(), bytes.size())), "pickle");
+            if (!asset.field) throw Error("the pickle has no field");
+            return *asset.field;
+          }))
       .def("__repr__", [](const BrickField& f) {
         const Index3& n = f.lattice().cells;
         return fmt::format("<isotact.Field: {} x {} x {} cells of {:.6g} m>", n[0], n[1], n[2],

@@ -22,9 +22,11 @@ struct FieldArguments {
 
   FieldSettings settings() const {
     FieldSettings s;
-    if (!resolution.is_none()) s.resolution = resolution.cast<int>();
-    if (!voxel_size.is_none()) s.voxel_size = voxel_size.cast<double>();
-    if (!accuracy.is_none()) s.accuracy = accuracy.cast<double>();
+    if (!resolution.is_none())
+      s.resolution =
+          static_cast<int>(to_whole(resolution, "resolution", kLeastResolution, kMostResolution));
+    if (!voxel_size.is_none()) s.voxel_size = to_number(voxel_size, "voxel_size");
+    if (!accuracy.is_none()) s.accuracy = to_number(accuracy, "accuracy");
     s.range = range;
     s.padding = padding;
     constexpr SignMethod kSigns[] = {SignMethod::kAuto, SignMethod::kPseudonormal,

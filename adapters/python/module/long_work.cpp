@@ -19,7 +19,7 @@ struct Board {
   std::uint64_t count = 0, total = 0;
 };
 
-py::object find_bar(const py::object& progress) {
+py::object choose_bar(const py::object& progress) {
   if (progress.is(py::bool_(false))) return py::none();
   if (progress.is_none() || progress.is(py::bool_(true)))
     return py::module_::import("isotact._progress").attr("make_bar")(progress);
@@ -41,7 +41,7 @@ void handle_signals() {
 }
 
 void run_long(const py::object& progress, const std::function<void(const Monitor&)>& work) {
-  const py::object bar = find_bar(progress);
+  const py::object bar = choose_bar(progress);
   Board board;
   CancelToken token;
   Monitor monitor{.cancel = &token};

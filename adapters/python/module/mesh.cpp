@@ -1,5 +1,8 @@
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "isotact/base/error.h"
 #include "isotact/geometry/io/mesh_io.h"
@@ -19,6 +22,26 @@ using MeshPointer = std::shared_ptr<TriangleMesh>;
 
 MeshPointer share(TriangleMesh mesh) { return std::make_shared<TriangleMesh>(std::move(mesh)); }
 
+// Vertices are float32: far from the origin that is coarse beside the mesh.
+void warn_of_rounding(const py::array& given,
+                      const py::array_t<float, py::array::c_style | py::array::forcecast>& rows) {
+  if (given.dtype().kind() != 'f' || given.itemsize() <= 4) return;
+  Aabbf box;
+  const auto* from = reinterpret_cast<const Vec3f*>(rows.data());
+  for (py::ssize_t i = 0; i < rows.shape(0); ++i)
+    if (is_finite(from[i])) extend(box, from[i]);
+  if (is_empty(box)) return;
+  const Vec3 size = extent(to_double(box));
+  const double far =
+      std::max(length(isotact::to_double(box.lower)), length(isotact::to_double(box.upper)));
+  constexpr double kCoarse = 1e4;  // Steps of float32 along the longest side.
+  if (std::max({size.x, size.y, size.z}) < kCoarse * 0x1p-23 * far)
+    warn(
+        {fmt::format("vertices are kept as float32, with steps of {:.2g} m at {:.3g} m from the "
+                     "origin, coarse beside the mesh's size of {:.3g} m: move it to the origin",
+                     0x1p-23 * far, far, length(size))});
+}
+
 MeshPointer mesh_of_arrays(const py::handle& vertices, const py::handle& faces) {
   TriangleMesh mesh;
   const py::array given = to_array(vertices, "vertices");
@@ -29,6 +52,7 @@ MeshPointer mesh_of_arrays(const py::handle& vertices, const py::handle& faces) 
     const char kind = given.dtype().kind();
     if (kind != 'f' && kind != 'i' && kind != 'u') PointArray(vertices, "vertices");
     const auto rows = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(given);
+    warn_of_rounding(given, rows);
     const auto* from = reinterpret_cast<const Vec3f*>(rows.data());
     mesh.positions.assign(from, from + rows.shape(0));
   }
@@ -38,7 +62,8 @@ MeshPointer mesh_of_arrays(const py::handle& vertices, const py::handle& faces) 
   return share(std::move(mesh));
 }
 
-MeshPointer read(const std::string& path, const std::string& unit, const py::object& progress) {
+MeshPointer read(const std::filesystem::path& path, const std::string& unit,
+                 const py::object& progress) {
   LoadedMesh loaded;
   const double scale = metres_per_unit(unit);
   run_long(progress, [&](const Monitor& monitor) {
@@ -154,7 +179,7 @@ MeshPointer make(const std::string& name, const py::kwargs& parameters) {
 std::shared_ptr<const TriangleMesh> to_mesh(const py::handle& object, const char* name) {
   if (py::isinstance<TriangleMesh>(object)) return object.cast<MeshPointer>();
   if (py::isinstance<py::str>(object) || py::hasattr(object, "__fspath__"))
-    return read(py::str(object), "m", py::none());
+    return read(object.cast<std::filesystem::path>(), "m", py::none());
   if (py::isinstance<py::tuple>(object) && py::len(object) == 2) {
     const auto pair = py::reinterpret_borrow<py::tuple>(object);
     return mesh_of_arrays(pair[0], pair[1]);
@@ -230,7 +255,10 @@ void add_mesh(py::module_& m) {
           },
           "(2, 3): the lower and the upper corner, metres.")
       .def(
-          "save", [](const TriangleMesh& mesh, const std::string& path) { write_mesh(path, mesh); },
+          "save",
+          [](const TriangleMesh& mesh, const std::filesystem::path& path) {
+            write_mesh(path, mesh);
+          },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
           "Writes OBJ, STL, PLY or GLB, by the extension.")
       .def(
@@ -265,7 +293,13 @@ void add_mesh(py::module_& m) {
           "Volume, area, mass, centre and inertia of the solid; density in kg/m^3.")
       .def("transformed", &transformed, py::arg("pose") = py::none(), py::kw_only(),
            py::arg("scale") = 1.0, "A copy, scaled about the origin, then moved.")
-      .def("__eq__", [](const TriangleMesh& a, const TriangleMesh& b) { return a == b; })
+      .def(
+          "__eq__", [](const TriangleMesh& a, const TriangleMesh& b) { return a == b; },
+          py::is_operator())
+      .def("__copy__", [](const MeshPointer& mesh) { return mesh; })
+      .def(
+          "__deepcopy__", [](const MeshPointer& mesh, const py::object&) { return mesh; },
+          py::arg("memo"))
       .def("__repr__",
            [](const TriangleMesh& mesh) {
              return fmt::format("<isotact.Mesh: {} vertices, {} triangles>", mesh.positions.size(),

@@ -1,6 +1,7 @@
 // The parts of the extension module isotact._core, each in a file of its own.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,11 @@ std::shared_ptr<const TriangleMesh> to_mesh(const py::handle& object, const char
 // The word of a choice, or ValueError with the possible ones. The last word is nullptr.
 std::size_t find_word(const std::string& given, const char* name,
                       std::initializer_list<const char*> words);
+
+// A whole number in a range, or a number. Throws TypeError or ValueError with the argument's name.
+std::int64_t to_whole(const py::handle& object, const char* name, std::int64_t least,
+                      std::int64_t most);
+double to_number(const py::handle& object, const char* name);
 
 // A message of the library in Python's words: it names keyword arguments in place of settings in
 // C++.

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -382,7 +383,9 @@ void add_collide_result(py::module_& m) {
           "contained", &R::contained,
           "If exact: a part of one body is inside of the other, and surfaces do not touch.")
       .def_property_readonly("method", [](const R& r) { return word_of(kMethodNames, r.method); })
-      .def_readonly("contacts", &R::contacts, "A list of Contact, the deepest first.")
+      .def_readonly("contacts", &R::contacts,
+                    "A list of Contact, the deepest first. They come from points on the surfaces: "
+                    "normals and depths are those of samples. distance() has exact ones.")
       .def_property_readonly(
           "distance",
           [](const R& r) -> py::object {
@@ -415,6 +418,11 @@ void add_collide_result(py::module_& m) {
       });
 }
 
+// Bodies further apart than max_distance have no nearest points.
+py::object if_measured(const PythonDistance& d, const py::object& value) {
+  return std::isfinite(d.result.distance) ? value : py::none();
+}
+
 void add_distance_result(py::module_& m) {
   using R = PythonDistance;
   py::class_<R>(m, "DistanceResult", "Result of distance. Lengths are in metres.")
@@ -424,19 +432,23 @@ void add_distance_result(py::module_& m) {
       .def_property_readonly("exact", [](const R& r) { return r.result.exact; })
       .def_property_readonly(
           "distance", [](const R& r) { return r.result.distance; },
-          "Between the nearest points; minus the depth of the deepest point where "
-          "bodies overlap.")
+          "Between the nearest points; infinite beyond max_distance. Where bodies overlap: minus "
+          "the "
+          "depth of the deepest point of either surface, which may be small for bodies that "
+          "coincide.")
       .def_property_readonly("lower_bound", [](const R& r) { return r.result.lower_bound; })
       .def_property_readonly("upper_bound", [](const R& r) { return r.result.upper_bound; })
       .def_property_readonly("touching", [](const R& r) { return r.result.touching; })
       .def_property_readonly("contained", [](const R& r) { return r.result.contained; })
-      .def_property_readonly("point_on_a",
-                             [](const R& r) { return to_python(r.result.contact.point_on_a); })
-      .def_property_readonly("point_on_b",
-                             [](const R& r) { return to_python(r.result.contact.point_on_b); })
       .def_property_readonly(
-          "normal", [](const R& r) { return to_python(r.result.contact.normal); },
-          "Unit, from B towards A.")
+          "point_on_a",
+          [](const R& r) { return if_measured(r, to_python(r.result.contact.point_on_a)); })
+      .def_property_readonly(
+          "point_on_b",
+          [](const R& r) { return if_measured(r, to_python(r.result.contact.point_on_b)); })
+      .def_property_readonly(
+          "normal", [](const R& r) { return if_measured(r, to_python(r.result.contact.normal)); },
+          "Unit, from B towards A. Like the points, None beyond max_distance.")
       .def_property_readonly(
           "separation",
           [](const R& r) -> py::object {
@@ -446,7 +458,7 @@ void add_distance_result(py::module_& m) {
           "Moving A by this separates the bodies; None unless "
           "want_separation=True and bodies overlap.")
       .def_property_readonly(
-          "gradients", [](const R& r) { return gradients_of(r.result, r.a, r.b); },
+          "gradients", [](const R& r) { return if_measured(r, gradients_of(r.result, r.a, r.b)); },
           "(of_a, of_b): how the distance changes with the pose of each body: by "
           "a translation (x, y, z), and by a rotation vector about the body's "
           "origin, in the world's frame.")
@@ -471,7 +483,13 @@ void add_continuous_result(py::module_& m) {
                     "Of the first contact; infinite where bodies stay free.")
       .def_readonly("latest_time", &R::latest_time,
                     "If exact: they touch at this time or before, and not before `time`.")
-      .def_readonly("contact", &R::contact)
+      .def_property_readonly(
+          "contact",
+          [](const R& r) -> py::object {
+            if (r.status != ContinuousStatus::kContact) return py::none();
+            return py::cast(r.contact);
+          },
+          "At `time`; None if the bodies stay free.")
       .def_readonly("contained", &R::contained)
       .def_readonly("blind_depth", &R::blind_depth)
       .def_property_readonly(
@@ -482,8 +500,18 @@ void add_continuous_result(py::module_& m) {
           },
           "The least over the motion; None unless want_distance=True.")
       .def_readonly("lower_bound", &R::lower_bound)
-      .def_readonly("time_of_distance", &R::time_of_distance)
-      .def_readonly("nearest", &R::nearest)
+      .def_property_readonly("time_of_distance",
+                             [](const R& r) -> py::object {
+                               if (!r.has_distance) return py::none();
+                               return py::float_(r.time_of_distance);
+                             })
+      .def_property_readonly(
+          "nearest",
+          [](const R& r) -> py::object {
+            if (!r.has_distance) return py::none();
+            return py::cast(r.nearest);
+          },
+          "The nearest points over the motion; None unless want_distance=True.")
       .def("__repr__", [](const R& r) {
         return fmt::format("<isotact.ContinuousResult: {}{}, time {:.6g}>",
                            word_of(kContinuousNames, r.status), r.exact ? ", exact" : "",
@@ -512,7 +540,7 @@ void add_pairs(py::module_& m) {
       [](const ShapeObject& a, const ShapeObject& b, const py::object& pose_a,
          const py::object& pose_b) { return collide_pair(a, b, pose_a, pose_b, kUsual); },
       py::arg("a"), py::arg("b"), py::arg("pose_a") = py::none(), py::arg("pose_b") = py::none(),
-      "Do two bodies touch, where and how deep?");
+      "Do two bodies touch, where and how deep? Further keywords: see the second signature.");
   m.def(
       "collide",
       [](const ShapeObject& a, const ShapeObject& b, const py::object& pose_a,
@@ -589,7 +617,8 @@ void add_pairs(py::module_& m) {
       py::arg("margin") = 0.0, py::arg("time_tolerance") = 1e-6, py::arg("want_distance") = false,
       py::arg("max_tests") = 0U,
       "When do two moving bodies first touch? A body without a `to` pose rests. motion: 'rates' "
-      "(constant rates of each body), 'straight' (straight point paths), 'screw' or 'polynomial'. "
+      "(constant rates of each body), 'straight' (points of A on straight lines in B's frame, so "
+      "that A and B are not alike), 'screw' or 'polynomial'. "
       "A "
       "turn is the smaller one between the two rotations.");
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "isotact/base/error.h"
 #include "isotact/scene/replay/replay.h"
@@ -29,6 +30,8 @@ Scene read(const py::object& object, const std::string& folder) {
     if (!scene.contains("isotact_scene")) scene["isotact_scene"] = 1;
     return parse(py::str(py::module_::import("json").attr("dumps")(scene)));
   }
+  if (!py::isinstance<py::str>(object) && !py::hasattr(object, "__fspath__"))
+    throw py::type_error("scene: expected a path, JSON text or a dictionary");
   const std::string text = py::str(object);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return parse(text);
@@ -133,9 +136,9 @@ void add_scene(py::module_& m) {
            "Goes on for that many steps. Raises Error if the run gets into trouble.")
       .def(
           "save",
-          [](const Run& run, const std::string& path) {
+          [](const Run& run, const std::filesystem::path& path) {
             const auto use = run.use();
-            save_recording(path, parts_of(*use));
+            save_recording(path.string(), parts_of(*use));
           },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
           "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.")

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "isotact/asset/build_asset.h"
 #include "isotact/asset/load_shape.h"
@@ -37,7 +39,8 @@ LoadSettings load_settings(const FieldArguments& arguments, const py::object& po
                  .on_demand = on_demand,
                  .spacing = spacing,
                  .threads = field.threads};
-  if (!points.is_none()) s.points = points.cast<std::uint32_t>();
+  if (!points.is_none())
+    s.points = static_cast<std::uint32_t>(to_whole(points, "points", 0, 100'000'000));
   return s;
 }
 
@@ -56,8 +59,8 @@ ShapeObject shape_of_mesh(const py::object& object, const LoadSettings& given,
   return {std::move(*shape)};
 }
 
-ShapeObject load(const std::string& path, const std::string& unit, const LoadSettings& given,
-                 bool cache, const py::object& progress) {
+ShapeObject load(const std::filesystem::path& path, const std::string& unit,
+                 const LoadSettings& given, bool cache, const py::object& progress) {
   LoadSettings settings = given;
   LoadReport report;
   settings.report = &report;
@@ -80,6 +83,17 @@ const AnalyticSolid& solid_of(const ShapeObject& s, const char* verb) {
 }
 
 ShapeObject analytic(const AnalyticSolid& solid) { return {Shape::from_analytic(solid)}; }
+
+// A thousand levels are safe (any_field.h).
+ShapeObject combined(const AnalyticSolid& solid, int depth) {
+  constexpr int kDeepest = 1000;
+  if (depth > kDeepest)
+    throw Error(
+        fmt::format("a combination of more than {} solids in a chain: combine halves", kDeepest));
+  ShapeObject made = analytic(solid);
+  made.depth = depth;
+  return made;
+}
 
 double positive(double value, const char* name) {
   if (!(value > 0) || !std::isfinite(value))
@@ -131,7 +145,13 @@ enum class Source { kFormula, kTriangles, kField };
 
 Source choose_source(const Shape& shape, const std::string& accuracy) {
   const std::size_t word = find_word(accuracy, "accuracy", {"best", "field", "exact"});
-  if (shape.solid()) return Source::kFormula;
+  if (shape.solid()) {
+    if (word == 2 && std::holds_alternative<std::monostate>(shape.solid()->primitive()))
+      throw Error(
+          "combinations and terrain have bounds of distances, not exact ones: ask for "
+          "accuracy='best'");
+    return Source::kFormula;
+  }
   if (word == 2 && !has_triangles(shape))
     throw Error("a shape without triangles has no exact distances: ask for accuracy='field'");
   return word != 1 && has_triangles(shape) ? Source::kTriangles : Source::kField;
@@ -139,7 +159,7 @@ Source choose_source(const Shape& shape, const std::string& accuracy) {
 
 // The field of a mesh that was built already, if its bounds are those of the triangles' distance:
 // not of a shell, and not grown. A search that knows a bound and the side takes a fraction.
-const BrickField* find_guide(const Shape& shape) {
+const BrickField* guide_of(const Shape& shape) {
   const auto& field = shape.parts().field;
   if (!field) return nullptr;
   const BrickFieldHeader& h = field->header();
@@ -170,7 +190,7 @@ py::object signed_distance(const ShapeObject& s, const py::object& given, bool w
   const std::span<const Vec3> from = points.as_double();
   double* const values = distances.mutable_data();
   auto* const slopes = reinterpret_cast<Vec3*>(gradients.mutable_data());
-  const BrickField* const guide = find_guide(s.shape);
+  const BrickField* const guide = guide_of(s.shape);
   const auto evaluate = [&](std::size_t i) {
     if (source != Source::kTriangles && !want_gradient)
       return FieldSample{s.shape.any_field().value(from[i]), {}};
@@ -238,7 +258,7 @@ py::array_t<float> points_of(const ShapeObject& s) {
 }
 
 // All parts that queries need, as `isotact build` stores them.
-void save(const ShapeObject& s, const std::string& path) {
+void save(const ShapeObject& s, const std::filesystem::path& path) {
   const py::gil_scoped_release unlocked;
   const Shape& shape = s.shape;
   Asset asset;
@@ -253,8 +273,14 @@ void save(const ShapeObject& s, const std::string& path) {
   save_asset(path, asset);
 }
 
+// That of the triangles; the shape's own box may have some cells more.
+Aabb tight_bounds(const Shape& shape) {
+  return has_triangles(shape) ? isotact::to_double(isotact::bounds(shape.surface()))
+                              : shape.bounds();
+}
+
 py::array_t<double> bounds_of(const Shape& shape) {
-  const Aabb& box = shape.bounds();
+  const Aabb box = tight_bounds(shape);
   py::array_t<double> b({2, 3});
   for (std::size_t i = 0; i < 3; ++i) {
     b.mutable_data()[i] = box.lower[i];
@@ -264,7 +290,7 @@ py::array_t<double> bounds_of(const Shape& shape) {
 }
 
 std::string repr(const ShapeObject& s) {
-  const Aabb& b = s.shape.bounds();
+  const Aabb b = tight_bounds(s.shape);
   const Vec3 size = extent(b);
   const char* const kind = s.shape.solid()          ? "a formula"
                            : has_triangles(s.shape) ? "a mesh"
@@ -327,21 +353,25 @@ void add_solids(py::class_<ShapeObject>& c) {
                   "Ground of heights[z, x] (y, metres) on a grid, about the origin; solid below.")
       .def("__or__",
            [](const ShapeObject& a, const ShapeObject& b) {
-             return analytic(Union{solid_of(a, "a union"), solid_of(b, "a union")});
+             return combined(Union{solid_of(a, "a union"), solid_of(b, "a union")},
+                             1 + std::max(a.depth, b.depth));
            })
       .def("__and__",
            [](const ShapeObject& a, const ShapeObject& b) {
-             return analytic(
-                 Intersection{solid_of(a, "an intersection"), solid_of(b, "an intersection")});
+             return combined(
+                 Intersection{solid_of(a, "an intersection"), solid_of(b, "an intersection")},
+                 1 + std::max(a.depth, b.depth));
            })
       .def("__sub__",
            [](const ShapeObject& a, const ShapeObject& b) {
-             return analytic(Difference{solid_of(a, "a difference"), solid_of(b, "a difference")});
+             return combined(Difference{solid_of(a, "a difference"), solid_of(b, "a difference")},
+                             1 + std::max(a.depth, b.depth));
            })
       .def(
           "placed",
           [](const ShapeObject& a, const py::object& pose, double scale) {
-            return analytic(place(solid_of(a, "placed"), to_pose(pose, "pose"), scale));
+            return combined(place(solid_of(a, "placed"), to_pose(pose, "pose"), scale),
+                            1 + a.depth);
           },
           py::arg("pose"), py::kw_only(), py::arg("scale") = 1.0,
           "A simple solid, scaled and moved, for combinations by |, & and -.");
@@ -378,10 +408,10 @@ void add_shape(py::module_& m) {
         "field and points are made when a query first needs them; exact queries seldom do.")
       .def_static(
           "load",
-          [](const std::string& path, const std::string& unit, const py::object& resolution,
-             const py::object& voxel_size, const std::string& sign, const std::string& keep_thin,
-             const py::object& points, double spacing, bool on_demand, bool cache, int threads,
-             const py::object& progress) {
+          [](const std::filesystem::path& path, const std::string& unit,
+             const py::object& resolution, const py::object& voxel_size, const std::string& sign,
+             const std::string& keep_thin, const py::object& points, double spacing, bool on_demand,
+             bool cache, int threads, const py::object& progress) {
             return load(path, unit,
                         load_settings({.resolution = resolution,
                                        .voxel_size = voxel_size,
@@ -409,7 +439,9 @@ void add_shape(py::module_& m) {
            "gradients), where a gradient is the unit vector away from the nearest point of the "
            "surface. accuracy: 'exact' by the triangles, 'field' by the field (20 times faster), "
            "'best': exact if the shape keeps triangles. Holes are closed: distances to the closing "
-           "surface count, too.")
+           "surface count, too. Combinations of solids give lower bounds of the distance, with the "
+           "right sign. Fields may be those of a grown body (keep_thin), and are lower bounds to "
+           "within their error outside of their box.")
       .def("trace", &trace, py::arg("starts"), py::arg("ends"), py::kw_only(),
            py::arg("margin") = 0.0, py::arg("mode") = "all", py::arg("threads") = 0,
            "Intervals of segments inside the body: (first, intervals). Segment i has "
@@ -429,7 +461,8 @@ void add_shape(py::module_& m) {
             const py::gil_scoped_release unlocked;
             return s.shape.brick_field();
           },
-          "The field; built on first use.")
+          "The field; built on first use. With keep_thin='offset' it may be that of a grown body, "
+          "as a warning says; its bounds are then those of that body.")
       .def_property_readonly("points", &points_of, "Points on the surface, (N, 3) float32.")
       .def_property_readonly(
           "bounds", [](const ShapeObject& s) { return bounds_of(s.shape); },
@@ -443,6 +476,10 @@ void add_shape(py::module_& m) {
                                  all.push_back(in_words_of_python(w));
                                return all;
                              })
+      .def("__copy__", [](const ShapeObject& s) { return s; })
+      .def(
+          "__deepcopy__", [](const ShapeObject& s, const py::object&) { return s; },
+          py::arg("memo"), "Shapes are immutable: copies share everything.")
       .def("__repr__", &repr);
   add_solids(c);
 }

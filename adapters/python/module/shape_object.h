@@ -13,6 +13,7 @@ struct ShapeObject {
   Shape shape;
   // For exact distances of points; made on first use.
   std::shared_ptr<MadeOnce<ExactField>> exact = std::make_shared<MadeOnce<ExactField>>();
+  int depth = 0;  // Of the tree of a combination: queries descend it by recursion.
 };
 
 }  // namespace isotact::python

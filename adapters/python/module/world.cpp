@@ -1,9 +1,11 @@
 #include "isotact/dynamics/rigid/world.h"
 
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "isotact/base/error.h"
 
@@ -45,6 +47,8 @@ BodyId add_body(const SharedWorld& object, const py::object& shape, const std::s
                 double stiffness, double damping_ratio, bool fast) {
   BodySettings s{.name = name, .pose = to_pose(pose, "pose")};
   s.kind = static_cast<BodyKind>(find_word(kind, "kind", {"dynamic", "kinematic", "static"}));
+  if (!shape.is_none() && !py::isinstance<ShapeObject>(shape))
+    throw py::type_error("shape: expected a Shape or None; a mesh becomes one by Shape(mesh)");
   if (!shape.is_none()) s.shape = shape.cast<const ShapeObject&>().shape;
   s.velocity = to_vec3(velocity, "velocity");
   s.angular_velocity = to_vec3(angular_velocity, "angular_velocity");
@@ -208,6 +212,9 @@ void add_stepping(py::class_<SharedWorld>& c) {
           "joint_position",
           [](const SharedWorld& o, std::size_t joint) {
             const auto use = o.use();
+            if (joint >= use->world.joints().size())
+              throw py::index_error(fmt::format("joint {} does not exist: the world has {}", joint,
+                                                use->world.joints().size()));
             return use->world.joint_position(joint);
           },
           py::arg("joint"), "Radians of a hinge, metres of a slider.")
@@ -215,7 +222,7 @@ void add_stepping(py::class_<SharedWorld>& c) {
           "ignore_pair",
           [](const SharedWorld& o, BodyId a, BodyId b) {
             const auto use = o.use();
-            use->world.ignore_pair(a, b);
+            use->world.ignore_pair(checked(use->world, a), checked(use->world, b));
           },
           py::arg("a"), py::arg("b"), "These two bodies never touch.")
       .def(
@@ -371,10 +378,11 @@ void add_world(py::module_& m) {
        "The page that plays the recording, as text; isotact.show displays it.")
       .def(
           "save_recording",
-          [](const SharedWorld& o, const std::string& path) {
+          [](const SharedWorld& o, const std::filesystem::path& path) {
             const auto use = o.use();
             const Replay& replay = use->replay();
-            save_recording(path, {.scene = use->scene(), .world = use->world, .replay = replay});
+            save_recording(path.string(),
+                           {.scene = use->scene(), .world = use->world, .replay = replay});
           },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(),
           "Writes the recording: .html (a page that plays it), .glb, or the log as .csv.");
