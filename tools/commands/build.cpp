@@ -258,9 +258,9 @@ void refuse_mesh_name(const std::string& output) {
 
 void run_build(const BuildOptions& options) {
   AssetSettings settings = asset_settings(options);
-  refuse_mesh_name(options.output);
   const bool to_stdout = is_stdout(options.output, options.common);
   refuse_same_file(options.input.file, options.output);
+  refuse_mesh_name(options.output);
   const LoadedMesh loaded = read_input(options.input);
   std::vector<std::string> warnings = loaded.warnings;
   AssetResult result;

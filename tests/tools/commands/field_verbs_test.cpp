@@ -208,6 +208,7 @@ TEST_F(FieldVerbs, OutputsNeverReplaceWhatIsRead) {
   build_torus();
   const std::string before = bytes_of("torus.obj");
   expect_failure({"build", "torus.obj", "-o", "./torus.obj"}, 2, "would replace");
+  expect_failure({"build", "torus.obj", "-o", "field.stl"}, 2, "build writes assets");
   expect_failure({"convert", "torus.obj", "./torus.obj"}, 2, "would replace");
   expect_failure({"sample", "torus.isotact", "torus.obj", "-o", "torus.isotact"}, 2,
                  "would replace");

@@ -37,6 +37,7 @@ TEST_F(BadInput, WrongUsageExitsWithTwo) {
   expect_failure({"fly"}, 2, "fly");
   expect_failure({"info"}, 2, "FILE");
   expect_failure({"info", "a.obj", "--no-such-option"}, 2, "--no-such-option");
+  expect_failure({"info", "a.obj", "--thredas", "1"}, 2, "did you mean --threads?");
   expect_failure({"info", "a.obj", "--unit", "furlong"}, 2, "furlong");
   expect_failure({"info", "a.obj", "--threads", "-1"}, 2, "--threads");
   expect_failure({"info", "a.obj", "--threads", "many"}, 2, "--threads");
