@@ -7,53 +7,19 @@
 #include <utility>
 
 #include "isotact/dynamics/rigid/detail/contact_patches.h"
+#include "isotact/dynamics/rigid/detail/point_force.h"
+#include "isotact/dynamics/rigid/detail/spatial_sums.h"
 
 namespace isotact {
+
+using detail::along_surface;
+using detail::Moment;
+using detail::Rate;
+using detail::Side;
+
 namespace {
 
-// What is integrated over time.
-struct Rate {
-  Vec3 force{};       // on the shell's body, N
-  Vec3 moment{};      // about the world's origin
-  double normal = 0;  // N, its normal part
-  double pushes = 0;  // 1 where it does
-  double late = 0;    // the time where it pushes, 0 to 1
-  double lost = 0;    // W, to dampers
-
-  Rate& operator+=(const Rate& b) {
-    force += b.force;
-    moment += b.moment;
-    normal += b.normal;
-    pushes += b.pushes;
-    late += b.late;
-    lost += b.lost;
-    return *this;
-  }
-  friend Rate operator*(const Rate& a, double s) {
-    return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s, a.lost * s};
-  }
-  friend Rate operator-(const Rate& a, const Rate& b) {
-    return {a.force - b.force, a.moment - b.moment, a.normal - b.normal};
-  }
-};
-
 constexpr double kMostCuts = 8;  // of an interval, by planes between cells, an axis
-
-// A point at a time.
-struct Moment {
-  Vec3 place{};   // world
-  Vec3 normal{};  // world, unit: pushes the shell's body
-  double depth = 0, time = 0;
-  double slope = 1;  // of depth along the normal
-  AffineMap world_from_field{};
-  bool crossed = false;  // It is behind the middle of a wall, and the side is that of its entry.
-};
-
-// The side from which a point came, in the field's frame. A normal of 0: unknown.
-struct Side {
-  Vec3 normal{};
-  double plane = 0;
-};
 
 template <typename F>
 class Role {
@@ -316,7 +282,7 @@ class Role {
     mean += r.middle * (8.0 / 18);
     mean += r.high * (5.0 / 18);
     const double size = length(mean.force), width = part.to - part.from;
-    const double off = size > 0 ? length((mean - r.middle).force) / size : 0;
+    const double off = size > 0 ? length(mean.force - r.middle.force) / size : 0;
     const double error = std::min(off * off * off, off);
     if (error <= s_.tolerance || depth == 3) {
       result_.error += error * size * width * in_.step;
@@ -562,10 +528,6 @@ class Role {
     } else if (length_sq(slid) > 0) {
       r.slide += resist_along_surface(std::min(most / length(slid), spring + damper));
     }
-  }
-
-  static Vec3 along_surface(const Vec3& v, const Vec3& normal) {
-    return v - normal * dot(v, normal);
   }
 
   const F& field_;
