@@ -37,8 +37,9 @@ namespace {
 constexpr int kMostImpacts = 48;
 constexpr double kSubstep = 1.0 / 64;  // share of a step
 constexpr int kMostSubsteps = 512;     // impacts of a pair by sub-steps; the penalty has the rest
-constexpr double kFastMove = 0.1;      // of a body's radius in a step
-constexpr double kDeepMove = 0.5;      // of the depth of a body
+constexpr double kDeepShare = 0.05;    // of a body's radius: what is left to a penalty
+constexpr double kDeepWall = 0.25;     // of the greatest depth in a body
+constexpr double kDeepHard = 0.003;    // of the smaller diagonal, if the library chose the springs
 constexpr double kTurn = 0.5;          // radians in a part of a step
 constexpr double kMostParts = 4096;
 constexpr double kNearlyDeep = 0.75;  // of the depth that a penalty may reach
@@ -272,24 +273,36 @@ class Impacts {
            turn(pair.b);
   }
 
-  // Metres: how far they may move in a step without a search.
-  double allowed_move(const BodyPair& pair) const {
+  // Metres: the greatest depth that is left to a penalty. It is a part of the bodies' own sizes.
+  // Cells do not matter, since walls that are thinner than that are looked for one by one
+  // (find_local_depth).
+  double deep_of(const BodyPair& pair) const {
     double least = kNoTime;
     for (const bool of_a : {true, false}) {
       const WorldBody& w = bodies_[of_a ? pair.a : pair.b];
       const WorldBody& other = bodies_[of_a ? pair.b : pair.a];
       if (w.is_dynamic() && std::isfinite(w.ball_radius))
-        least = std::min(least, kFastMove * w.ball_radius);
-      if (w.has_field() && other.has_points()) {
-        least = std::min(least, kDeepMove * w.inner_depth);
-        // Fins and webs are thinner than the body; those of a few cells hold.
-        if (!w.settings.shape->solid()) least = std::min(least, 2 * w.cell());
-      }
+        least = std::min(least, kDeepShare * w.ball_radius);
+      if (w.has_field() && other.has_points()) least = std::min(least, kDeepWall * w.inner_depth);
+    }
+    if (s_.world.is_hard(pair))
+      least = std::min(least,
+                       kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
+    return least;
+  }
+  // Metres: how far they may move in a step without a search. No point may pass a wall of the
+  // stated thickness t (compute_thinnest_wall): one at a depth d needs t - d to leave on the other
+  // side. Half of that is allowed. Nor may it get deeper than a penalty should push back.
+  double allowed_move(const PairState& p) const {
+    double least = 2 * deep_of(p.pair);
+    for (const bool of_a : {true, false}) {
+      const WorldBody& w = bodies_[of_a ? p.pair.a : p.pair.b];
+      const WorldBody& other = bodies_[of_a ? p.pair.b : p.pair.a];
+      if (!w.has_field() || !other.has_points()) continue;
+      least = std::min(least, 0.5 * std::max(detail::thinnest_wall(other, w) - p.depth, 0.0));
     }
     return least;
   }
-  // Metres: the greatest depth that is left to a penalty.
-  double deep_of(const BodyPair& pair) const { return 0.5 * allowed_move(pair); }
 
   bool is_fast(std::size_t k, double begin) const {
     if (settings_.impacts == ImpactRule::kOff) return false;
@@ -299,7 +312,7 @@ class Impacts {
     const double speed = bound_speed(pair);
     if (begins_hard(k) && speed > s_.rest_speed) return true;
     if (is_driven_in(k)) return true;
-    return allowed_move(pair) < speed * (1 - begin) * settings_.step;
+    return allowed_move(pairs_[k]) < speed * (1 - begin) * settings_.step;
   }
   // A contact that begins is an impact, unless springs that somebody chose are to take it.
   bool begins_hard(std::size_t k) const {
@@ -357,13 +370,30 @@ class Impacts {
         const SegmentInterval& i = swept.intervals[hit.first_interval + k];
         const auto enter = static_cast<double>(i.enter), exit = static_cast<double>(i.exit);
         if (m.begin + enter * span >= best.time) break;
-        const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, deep, speed);
+        const double local = std::min(deep, find_local_depth(m, hit.point, enter, exit));
+        const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, local, speed);
         if (time == kNoTime || m.begin + time * span >= best.time) continue;
         best.time = m.begin + time * span;
         best.contact = make_contact(m, hit.point, time);
         break;
       }
   }
+
+  // Metres: half of the depth that a point reaches in a wall which it would pass, or whose middle
+  // it would pass: the gradient turns over on its path. Infinite otherwise.
+  double find_local_depth(const Encounter& m, std::uint32_t point, double enter,
+                          double exit) const {
+    const AnyField& field = m.field.field();
+    const Vec3 from = place_in_field(m, point, enter), to = place_in_field(m, point, exit);
+    if (dot(field.sample(from).gradient, field.sample(to).gradient) >= 0) return kNoTime;
+    double most = 0;
+    for (int i = 0; i <= kWallPlaces; ++i) {
+      const double time = enter + (exit - enter) * i / kWallPlaces;
+      most = std::max(most, -field.value(place_in_field(m, point, time)));
+    }
+    return 0.5 * most;
+  }
+  static constexpr int kWallPlaces = 8;
 
   // When a point that is inside must not go on, if it gets deeper than `deep` before it leaves: at
   // its entry if it approaches, else when it is nearly as deep. A point at a depth d below three

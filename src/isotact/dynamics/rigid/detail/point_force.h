@@ -1,7 +1,7 @@
 // The force of a point that touches, at a moment of a step (contact_force.cpp).
 #pragma once
 
-#include "isotact/base/vec3.h"
+#include "isotact/base/vec.h"
 #include "isotact/queries/swept/motion.h"
 
 namespace isotact::detail {
@@ -26,8 +26,6 @@ struct Rate {
   }
   friend Rate operator*(const Rate& a, double s) {
     return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s, a.lost * s};
-  }
-};
   }
 };
 

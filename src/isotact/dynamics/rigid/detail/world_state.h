@@ -197,6 +197,9 @@ void note_clearance(PairState& pair, const WorldBody& a, const WorldBody& b, boo
 void check_material(const ContactMaterial& material);
 void check_joint(const JointSettings& joint, std::size_t bodies);
 
+// Metres: walls of a body that are at least as thick are found by the points of another one.
+double thinnest_wall(const WorldBody& points, const WorldBody& wall);
+
 double compute_area(const WorldBody& a, const WorldBody& b);      // m^2 of the smaller surface.
 double compute_diagonal(const WorldBody& a, const WorldBody& b);  // Metres, of the smaller body.
 
