@@ -13,6 +13,8 @@
 namespace isotact {
 
 using detail::along_surface;
+using detail::compute_direction;
+using detail::kRimReach;
 using detail::Moment;
 using detail::Rate;
 using detail::Side;
@@ -30,6 +32,8 @@ class Role {
     for (int k = 0; k <= pieces; ++k)
       world_.push_back(to_affine(compute_pose(in.field.motion, static_cast<double>(k) / pieces)));
     field_rests_ = in.field.motion.from == in.field.motion.to;
+    rim_reach_ = 0.5 * kRimReach * in.tree.header().spacing;
+    if constexpr (std::is_same_v<F, BrickField>) rim_reach_ = kRimReach * field.lattice().spacing;
   }
 
   RoleImpulse integrate(std::vector<PointStick>& sticks) {
@@ -108,7 +112,8 @@ class Role {
                   : transform_point(euler_pose(in_.shell, time), to_double(in_.tree.point(point)));
     m.crossed = dot(sample.gradient, side_.normal) < 0;
     if (m.crossed) m.depth = std::max(m.depth, side_.plane - dot(side_.normal, x));
-    m.normal = normalized(m.world_from_field.linear * (m.crossed ? side_.normal : sample.gradient));
+    const Vec3 along = m.crossed ? side_.normal : direction_at(point, time, x, sample.gradient);
+    m.normal = normalized(m.world_from_field.linear * along);
     if (s_.true_slope && !m.crossed) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
       const Quat turn = (s_.handles == HandleRule::kPath ? compute_pose(in_.shell.motion, time)
@@ -118,6 +123,15 @@ class Role {
       if (length_sq(own) > 0) m.normal = own;
     }
     return m;
+  }
+
+  // Springs with a potential follow the gradient everywhere.
+  Vec3 direction_at(std::uint32_t point, double time, const Vec3& x, const Vec3& gradient) const {
+    if (!has_sides()) return gradient;
+    const Quat turn = compute_pose(in_.shell.motion, time).rotation;
+    const Vec3 own = rotate(turn, to_double(in_.tree.normals()[point]));
+    return compute_direction(field_, x, gradient, transpose(world_at(time).linear) * own,
+                             rim_reach_);
   }
 
   // A body at a time of the step, by an Euler step under the mean force (XB14, section 4).
@@ -544,6 +558,7 @@ class Role {
   Side side_{};            // For the next moments.
   double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
+  double rim_reach_ = 0;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;
   std::vector<PointStick> next_;

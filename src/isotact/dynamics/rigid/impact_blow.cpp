@@ -6,6 +6,7 @@
 #include "isotact/base/detail/thread_scratch.h"
 #include "isotact/dynamics/rigid/detail/impacts.h"
 #include "isotact/dynamics/rigid/detail/joint_rows.h"
+#include "isotact/dynamics/rigid/detail/point_force.h"
 
 namespace isotact::detail {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 constexpr int kMostBounces = 16;  // of a pair in a step; from then on it does not bounce
 constexpr std::size_t kContactsOfPair = 8;
 constexpr std::size_t kKnownOfPair = 24;
+constexpr std::size_t kMostFaces = 16;  // Of both bodies, that are looked for.
+constexpr double kOneNormal = 1e-4;     // Radians: points of one face.
+constexpr double kFaceCells = 0.1;      // Cells from the plane of a face.
+constexpr double kSameSide = 0.5;       // Cosine, at rims.
 
 class BlowSolver {
  public:
@@ -120,6 +125,7 @@ class BlowSolver {
       if (std::none_of(impacts.touching.begin(), impacts.touching.end(), same))
         impacts.touching.push_back(c);
     }
+    take_face_normals(w_.pairs[k].pair, impacts.touching);
     return impacts.touching;
   }
   void add_touching(std::size_t k, bool points_of_a, std::vector<Contact>& touching) const {
@@ -134,6 +140,63 @@ class BlowSolver {
     const Encounter m{pair, points_of_a, shell, field, motion, blow_.time, blow_.time};
     for (const SweptHit& hit : scratch->hits) touching.push_back(make_contact(m, hit.point, 0));
   }
+
+  // A flat face of one body on the other: points with one normal, not all on a line.
+  struct Face {
+    Vec3 normal{};  // Outward, world.
+    Vec3 place{};
+    bool of_a = false;
+    std::vector<std::size_t> points{};  // Indices of contacts.
+  };
+
+  // Contacts in the plane of a flat face have its normal. That of a sampled field is a part in a
+  // hundred off, and at rims by any angle: boxes without friction would fly off aside.
+  void take_face_normals(const BodyPair& pair, std::vector<Contact>& touching) const {
+    const double near = 2 * kFaceCells * std::max(cell_of(pair.a), cell_of(pair.b));
+    std::vector<Face> faces = list_faces(pair, touching);
+    std::erase_if(faces, [&](const Face& f) { return !is_flat(f, touching, near); });
+    std::stable_sort(faces.begin(), faces.end(), [](const Face& f, const Face& g) {
+      return f.points.size() > g.points.size();
+    });
+    for (Contact& c : touching)
+      for (const Face& f : faces) {
+        const Vec3 pushes = f.of_a ? -f.normal : f.normal;
+        if (std::abs(dot(c.position - f.place, f.normal)) > near) continue;
+        if (dot(pushes, c.normal) < kSameSide) continue;
+        c.normal = pushes;
+        break;
+      }
+  }
+  std::vector<Face> list_faces(const BodyPair& pair, const std::vector<Contact>& touching) const {
+    std::vector<Face> faces;
+    for (std::size_t i = 0; i < touching.size(); ++i) {
+      const Contact& c = touching[i];
+      const bool of_a = c.sampled_by == Body::kA;
+      const BodyId id = of_a ? pair.a : pair.b;
+      const Vec3 own = rotate(pose_at(s_.parts[id], blow_.time).rotation,
+                              to_double(body(id).tree().normals()[c.point]));
+      const auto at = std::find_if(faces.begin(), faces.end(), [&](const Face& f) {
+        return f.of_a == of_a && length_sq(f.normal - own) < kOneNormal * kOneNormal;
+      });
+      if (at != faces.end())
+        at->points.push_back(i);
+      else if (faces.size() < kMostFaces)
+        faces.push_back({own, c.position, of_a, {i}});
+    }
+    return faces;
+  }
+  // Whether three of its points are a triangle that is higher than `near`.
+  static bool is_flat(const Face& f, const std::vector<Contact>& touching, double near) {
+    const auto from = [&](std::size_t i) { return touching[i].position - f.place; };
+    Vec3 far{};
+    for (const std::size_t i : f.points)
+      if (length_sq(from(i)) > length_sq(far)) far = from(i);
+    const Vec3 along = normalized(far);
+    return length_sq(f.normal) > 0 && std::any_of(f.points.begin(), f.points.end(), [&](auto i) {
+             return length(cross(from(i), along)) > near;
+           });
+  }
+  double cell_of(BodyId id) const { return body(id).has_field() ? body(id).cell() : 0; }
 
   // Those that are known, and some that are far from each other: the corners of a face rather than
   // its middle. Contacts of different directions count as far.
@@ -247,9 +310,12 @@ Vec3 place_in_field(const Encounter& m, std::uint32_t point, double time) {
 }
 
 Contact make_contact(const Encounter& m, std::uint32_t point, double time) {
-  const Vec3 x = place_in_field(m, point, time);
+  const AffineMap field_from_shell = compute_map(m.motion, time);
+  const Vec3 x = field_from_shell * to_double(m.shell.tree().point(point));
   const FieldSample sample = m.field.field().sample(x);
-  Vec3 out = normalized(sample.gradient);
+  const Vec3 own = field_from_shell.linear * to_double(m.shell.tree().normals()[point]);
+  Vec3 out = compute_direction(m.field.field(), x, sample.gradient, own,
+                               kRimReach * m.field.cell());
   if (length_sq(out) == 0) out = {0, 1, 0};
   const Pose world = compute_pose(m.motion.field, time);
   const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);

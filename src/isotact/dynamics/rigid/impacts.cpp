@@ -43,6 +43,7 @@ constexpr double kDeepHard = 0.003;    // of the smaller diagonal, if the librar
 constexpr double kTurn = 0.5;          // radians in a part of a step
 constexpr double kMostParts = 4096;
 constexpr double kNearlyDeep = 0.75;  // of the depth that a penalty may reach
+constexpr double kAfterImpact = 2;    // speeds of rest: contacts that begin after an impact
 
 // An impact of a pair, or the end of a part of a body's motion; unless it has changed since.
 struct Turn {
@@ -290,11 +291,11 @@ class Impacts {
                        kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
     return least;
   }
-  // Metres: how far they may move in a step without a search. No point may pass a wall of the
-  // stated thickness t (compute_thinnest_wall): one at a depth d needs t - d to leave on the other
-  // side. Half of that is allowed. Nor may it get deeper than a penalty should push back.
-  double allowed_move(const PairState& p) const {
-    double least = 2 * deep_of(p.pair);
+  // Metres: how far they may move in a step without a search for walls that they would pass. No
+  // point may pass a wall of the stated thickness t (compute_thinnest_wall): one at a depth d needs
+  // t - d to leave on the other side. Half of that is allowed.
+  double safe_move(const PairState& p) const {
+    double least = kNoTime;
     for (const bool of_a : {true, false}) {
       const WorldBody& w = bodies_[of_a ? p.pair.a : p.pair.b];
       const WorldBody& other = bodies_[of_a ? p.pair.b : p.pair.a];
@@ -304,20 +305,31 @@ class Impacts {
     return least;
   }
 
-  bool is_fast(std::size_t k, double begin) const {
-    if (settings_.impacts == ImpactRule::kOff) return false;
-    const BodyPair& pair = pairs_[k].pair;
-    if (bodies_[pair.a].settings.fast || bodies_[pair.b].settings.fast) return true;
-    if (settings_.impacts != ImpactRule::kAuto) return false;
-    const double speed = bound_speed(pair);
-    if (begins_hard(k) && speed > s_.rest_speed) return true;
-    if (is_driven_in(k)) return true;
-    return allowed_move(pairs_[k]) < speed * (1 - begin) * settings_.step;
+  enum class Search : std::uint8_t {
+    kNone,
+    kWalls,  // For points that would pass a wall.
+    kDepth,  // For points that would get too deep, too.
+  };
+  Search choose_search(std::size_t k, double begin) const {
+    if (settings_.impacts == ImpactRule::kOff) return Search::kNone;
+    const PairState& p = pairs_[k];
+    if (bodies_[p.pair.a].settings.fast || bodies_[p.pair.b].settings.fast) return Search::kDepth;
+    if (settings_.impacts != ImpactRule::kAuto) return Search::kNone;
+    const double speed = bound_speed(p.pair), move = speed * (1 - begin) * settings_.step;
+    if (begins_hard(k) && speed > hard_speed(k)) return Search::kDepth;
+    if (is_driven_in(k) || move > 2 * deep_of(p.pair)) return Search::kDepth;
+    return move > safe_move(p) ? Search::kWalls : Search::kNone;
   }
   // A contact that begins is an impact, unless springs that somebody chose are to take it.
   bool begins_hard(std::size_t k) const {
     const PairState& p = pairs_[k];
     return settings_.impacts == ImpactRule::kAuto && p.points == 0 && s_.world.is_hard(p.pair);
+  }
+  // m/s: a contact that begins faster is an impact. What gravity adds in a step is not one. A pair
+  // that had an impact in the last step and still touches may approach by that much at either end:
+  // with one step's speed for both it would have an impact in each step, and never come to rest.
+  double hard_speed(std::size_t k) const {
+    return (pairs_[k].touched ? kAfterImpact : 1.0) * s_.rest_speed;
   }
   // A penalty does not stop a driven body.
   bool is_driven_in(std::size_t k) const {
@@ -338,7 +350,8 @@ class Impacts {
       return {};
     const double begin = std::max({parts_[pair.a].begin, parts_[pair.b].begin, impacts.idle_until});
     const double end = std::min(parts_[pair.a].end, parts_[pair.b].end);
-    if (begin >= end || !is_fast(k, begin)) return {};
+    const Search search = begin < end ? choose_search(k, begin) : Search::kNone;
+    if (search == Search::kNone) return {};
     const BodyMotion of_a = motion_between(parts_[pair.a], begin, end);
     const BodyMotion of_b = motion_between(parts_[pair.b], begin, end);
     Impact best;
@@ -349,7 +362,9 @@ class Impacts {
       const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
                                .field = points_of_a ? of_b : of_a,
                                .model = MotionModel::kConstantRates};
-      find_impact({pair, points_of_a, shell, field, motion, begin, end, begins_hard(k)},
+      find_impact({pair, points_of_a, shell, field, motion, begin, end,
+                   begins_hard(k) ? hard_speed(k) : kNoTime,
+                   search == Search::kDepth ? deep_of(pair) : kNoTime},
                   impacts.quiet_until, best);
     }
     return best;
@@ -361,7 +376,6 @@ class Impacts {
     m.field.first->trace(m.shell.tree(), m.motion, swept);
     if (swept.motions[0].point == kNoPoint) return;
     m.field.all->trace(m.shell.tree(), m.motion, swept);
-    const double deep = deep_of(m.pair);
     const double span = m.end - m.begin;
     const double speed = bound_speed(m.pair) * span * settings_.step;
     const double quiet = std::clamp((quiet_until - m.begin) / span, 0.0, 1.0);
@@ -370,7 +384,7 @@ class Impacts {
         const SegmentInterval& i = swept.intervals[hit.first_interval + k];
         const auto enter = static_cast<double>(i.enter), exit = static_cast<double>(i.exit);
         if (m.begin + enter * span >= best.time) break;
-        const double local = std::min(deep, find_local_depth(m, hit.point, enter, exit));
+        const double local = std::min(m.deep, find_local_depth(m, hit.point, enter, exit));
         const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, local, speed);
         if (time == kNoTime || m.begin + time * span >= best.time) continue;
         best.time = m.begin + time * span;
@@ -410,7 +424,7 @@ class Impacts {
     double last = -field.value(place_in_field(m, point, i.enter));
     const bool is_deep = last >= kNearlyDeep * deep;  // from the beginning
     if (is_deep && approaches(m, point, i.enter)) return i.enter;
-    if (m.begins_hard && i.enter > 0 && approaches(m, point, i.enter, s_.rest_speed)) return entry;
+    if (i.enter > 0 && approaches(m, point, i.enter, m.hard_speed)) return entry;
     for (double t = i.enter; t < i.exit && fall > 0;) {
       t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
       const double depth = -field.value(place_in_field(m, point, t));

@@ -82,7 +82,8 @@ struct Encounter {
   const WorldBody &shell, &field;
   const ShellMotion& motion;
   double begin, end;
-  bool begins_hard = false;
+  double hard_speed = kNoTime;  // m/s: entries that are faster are impacts.
+  double deep = kNoTime;        // Metres: points that would get deeper have an impact.
 };
 Vec3 place_in_field(const Encounter& m, std::uint32_t point, double time);
 // `time` is a share of the meeting.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isotact/base/vec.h"
+#include "isotact/field/any_field.h"
 #include "isotact/queries/swept/motion.h"
 
 namespace isotact::detail {
@@ -44,5 +45,23 @@ struct Side {
   Vec3 normal{};
   double plane = 0;
 };
+
+// Returns the unit direction in which a field pushes a point at `x`, in the field's frame; 0: none.
+// `own` is the outward unit normal of the point's surface there, or 0.
+//
+// That is the gradient, if the point faces it. Near a rim the gradient is a mixture of those of two
+// faces, which depends on rounding and on the lattice. The direction is then that at a place
+// `reach` inside the point's own body: it is in front of the face that the body lies on, and beside
+// no rim of it. Two boxes that lie flush on each other would else push each other aside.
+template <typename F>
+Vec3 compute_direction(const F& field, const Vec3& x, const Vec3& gradient, const Vec3& own,
+                       double reach) {
+  constexpr double kFaces = 0.95;  // Cosine: the point lies on the face that it touches.
+  const Vec3 normal = normalized(gradient);
+  if (!(-dot(normal, own) < kFaces) || length_sq(own) == 0) return normal;
+  const Vec3 clear = normalized(field.sample(x - own * reach).gradient);
+  return dot(clear, normal) > 0 ? clear : normal;
+}
+inline constexpr double kRimReach = 3;  // Cells: faces mix up to one cell away, and corners are oblique.
 
 }  // namespace isotact::detail
