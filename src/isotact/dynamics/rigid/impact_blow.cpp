@@ -16,6 +16,7 @@ constexpr std::size_t kContactsOfPair = 8;
 constexpr std::size_t kKnownOfPair = 24;
 constexpr std::size_t kMostFaces = 16;  // Of both bodies, that are looked for.
 constexpr double kOneNormal = 1e-4;     // Radians: points of one face.
+constexpr double kFlush = 0.05;         // Radians, between a face and the other body's field.
 constexpr double kFaceCells = 0.1;      // Cells from the plane of a face.
 constexpr double kSameSide = 0.5;       // Cosine, at rims.
 
@@ -185,14 +186,18 @@ class BlowSolver {
     }
     return faces;
   }
-  // Whether three of its points are a triangle that is higher than `near`.
+  // Whether three of its points are a triangle that is higher than `near`, and the other body's
+  // field says the same of half of them. A face that cuts into the other body is not one.
   static bool is_flat(const Face& f, const std::vector<Contact>& touching, double near) {
     const auto from = [&](std::size_t i) { return touching[i].position - f.place; };
     Vec3 far{};
     for (const std::size_t i : f.points)
       if (length_sq(from(i)) > length_sq(far)) far = from(i);
-    const Vec3 along = normalized(far);
-    return length_sq(f.normal) > 0 && std::any_of(f.points.begin(), f.points.end(), [&](auto i) {
+    const Vec3 along = normalized(far), pushes = f.of_a ? -f.normal : f.normal;
+    const auto agree = std::count_if(f.points.begin(), f.points.end(), [&](std::size_t i) {
+      return length_sq(touching[i].normal - pushes) < kFlush * kFlush;
+    });
+    return length_sq(f.normal) > 0 && 2 * static_cast<std::size_t>(agree) >= f.points.size() && std::any_of(f.points.begin(), f.points.end(), [&](auto i) {
              return length(cross(from(i), along)) > near;
            });
   }

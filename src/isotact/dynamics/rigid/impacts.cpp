@@ -36,6 +36,8 @@ namespace {
 // the end of the sub-step. Impacts at these ends have no restitution.
 constexpr int kMostImpacts = 48;
 constexpr double kSubstep = 1.0 / 64;  // share of a step
+constexpr double kIdleDepth = 0.25;    // of the greatest depth: movement without a search
+constexpr double kLeastIdle = 1e-4;    // share of a step
 constexpr int kMostSubsteps = 512;     // impacts of a pair by sub-steps; the penalty has the rest
 constexpr double kDeepShare = 0.05;    // of a body's radius: what is left to a penalty
 constexpr double kDeepWall = 0.25;     // of the greatest depth in a body
@@ -428,8 +430,10 @@ class Impacts {
     for (double t = i.enter; t < i.exit && fall > 0;) {
       t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
       const double depth = -field.value(place_in_field(m, point, t));
-      if (is_deep ? depth > last + 0.01 * deep : depth >= kNearlyDeep * deep)
-        return approaches(m, point, i.enter) && entry <= t ? entry : t;
+      const bool grows = is_deep ? depth > last + 0.01 * deep : depth >= kNearlyDeep * deep;
+      if (grows && entry <= t && approaches(m, point, i.enter)) return entry;
+      // A point that has turned back already needs no impact: there is nothing to stop.
+      if (grows && approaches(m, point, t)) return t;
       last = depth;
     }
     return kNoTime;
@@ -530,10 +534,19 @@ class Impacts {
     }
     if (pushes)
       ++s_.world.report.impacts;
-    else  // It does not approach but for gravity: to be looked at again later.
-      impacts_[index].idle_until = time + kSubstep;
+    else
+      let_be(impacts_[index], pairs_[index].pair, time);
     changed.push_back(pairs_[index].pair.a);
     look_again(changed);
+  }
+
+  // It does not approach but for gravity: to be looked at again later, before any other point of
+  // the pair can have got deep.
+  void let_be(PairImpacts& impacts, const BodyPair& pair, double time) const {
+    const double move = bound_speed(pair) * settings_.step;
+    const double share = move > 0 ? kIdleDepth * deep_of(pair) / move : kSubstep;
+    impacts.idle_until = time + std::clamp(share, kLeastIdle, kSubstep);
+    --impacts.count;
   }
 
   void note_impact(std::size_t k, const Contact& contact, const Vec3& push) {

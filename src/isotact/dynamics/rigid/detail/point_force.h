@@ -2,7 +2,6 @@
 #pragma once
 
 #include "isotact/base/vec.h"
-#include "isotact/field/any_field.h"
 #include "isotact/queries/swept/motion.h"
 
 namespace isotact::detail {
@@ -58,10 +57,11 @@ Vec3 compute_direction(const F& field, const Vec3& x, const Vec3& gradient, cons
                        double reach) {
   constexpr double kFaces = 0.95;  // Cosine: the point lies on the face that it touches.
   const Vec3 normal = normalized(gradient);
-  if (!(-dot(normal, own) < kFaces) || length_sq(own) == 0) return normal;
+  if (-dot(normal, own) >= kFaces || length_sq(own) == 0) return normal;
   const Vec3 clear = normalized(field.sample(x - own * reach).gradient);
   return dot(clear, normal) > 0 ? clear : normal;
 }
-inline constexpr double kRimReach = 3;  // Cells: faces mix up to one cell away, and corners are oblique.
+// Cells: faces mix up to one cell away, and directions at corners are oblique.
+inline constexpr double kRimReach = 3;
 
 }  // namespace isotact::detail
