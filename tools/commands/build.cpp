@@ -246,8 +246,19 @@ std::optional<FieldPlan> announce(const TriangleMesh& mesh, const FieldSettings&
   return plan;
 }
 
+// Else an asset would lie under a name that promises a mesh.
+void refuse_mesh_name(const std::string& output) {
+  for (const MeshFormat format : {MeshFormat::kObj, MeshFormat::kStl, MeshFormat::kPly,
+                                  MeshFormat::kOff, MeshFormat::kGltf, MeshFormat::kGlb})
+    if (output.ends_with("." + std::string(name(format))))
+      throw UsageError(
+          fmt::format("'{}': build writes assets (.isotact); isotact convert writes meshes",
+                      printable(output)));
+}
+
 void run_build(const BuildOptions& options) {
   AssetSettings settings = asset_settings(options);
+  refuse_mesh_name(options.output);
   const bool to_stdout = is_stdout(options.output, options.common);
   refuse_same_file(options.input.file, options.output);
   const LoadedMesh loaded = read_input(options.input);

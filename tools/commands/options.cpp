@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/version.h"
 
 namespace isotact::tool {
@@ -57,6 +58,25 @@ bool has_command(const CLI::App& app, const std::string& name) {
   const auto all = app.get_subcommands({});
   return std::any_of(all.begin(), all.end(),
                      [&](const CLI::App* command) { return command->get_name() == name; });
+}
+
+// "--acuracy is not an option; did you mean --accuracy?" Empty if no left word starts as an option.
+std::string name_unknown_option(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const std::string& word : app.remaining(true)) {
+    const std::string given = word.substr(0, word.find('='));
+    if (given.size() < 2 || given.front() != '-') continue;
+    const std::string end = suggest(given, names);
+    const std::string_view guess = std::string_view(end).substr(0, end.find('?'));
+    const bool is_near = guess.find("did you mean") != std::string_view::npos;
+    return fmt::format("{} is not an option{}", printable(given),
+                       is_near ? std::string(guess) + "?" : std::string());
+  }
+  return {};
 }
 
 int print_usage_error(const CLI::App& app, const char* message) {
@@ -180,6 +200,9 @@ int CommandLine::run(int argc, char** argv) {
     return app_->exit(call);
   } catch (const CLI::CallForVersion& call) {
     return app_->exit(call);
+  } catch (const CLI::ExtrasError& error) {
+    const std::string unknown = name_unknown_option(*app_);
+    return print_usage_error(*app_, unknown.empty() ? error.what() : unknown.c_str());
   } catch (const CLI::ParseError& error) {
     return print_usage_error(*app_, error.what());
   } catch (const UsageError& error) {

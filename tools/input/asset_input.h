@@ -22,7 +22,7 @@ FieldSurfaceResult extract_surface_input(const AssetField& field,
                                          const std::string& file, const std::string& options);
 
 // Returns a text of an asset as JSON. Returns null if it is not JSON, or longer or nested deeper
-// than any text of build: a hostile file may try to exhaust memory or stack.
+// than any text of build. A hostile file may try to exhaust memory or stack.
 Json parse_text(std::string_view text);
 
 // Returns build's report of the sign method in the asset, or null.

@@ -1,5 +1,5 @@
-// Options that the verbs about pairs of bodies share: poses and lists of them, the unit of printed
-// lengths, and verdicts that end with exit code 3.
+// Options that the verbs about pairs of bodies share. They are poses and lists of them, the unit of
+// printed lengths, and verdicts that end with exit code 3.
 #pragma once
 
 #include <limits>
@@ -13,14 +13,15 @@
 
 namespace isotact::tool {
 
-// A pose as parse_pose reads it, or "matrix=" with 12 or 16 numbers, row by row, or "@FILE" with a
-// text file that has either, or the numbers of a matrix alone. Empty text is no motion. Throws
-// UsageError with the option's name, and Error for a file.
+// A pose as parse_pose reads it, or "matrix=" with 12 or 16 numbers, row by row. It may also be
+// "@FILE" with a text file that has either, or the numbers of a matrix alone. Empty text is no
+// motion. Throws UsageError with the option's name, and Error for a file.
 Pose read_pose(const std::string& option, const std::string& text);
 
 // A table with a pose in each row (point_file.h), in double. Columns: 3, a position; 12 or 16, a
-// matrix row by row; 7, in .csv only, a position and a quaternion, whose order the header tells:
-// x,y,z,qw,qx,qy,qz or x,y,z,qx,qy,qz,qw. Throws Error for others, and for no row.
+// matrix row by row; 7, in .csv only, a position and a quaternion. The header tells the
+// quaternion's order: x,y,z,qw,qx,qy,qz or x,y,z,qx,qy,qz,qw. Throws Error for others, and for no
+// row.
 std::vector<Pose> read_poses(const std::string& file);
 inline constexpr const char* kPoseHelp =
     ": \"xyz=0,0,1 axis=0,0,1,90\" (metres, degrees), with wxyz=W,X,Y,Z, "

@@ -1,5 +1,5 @@
 // OpenVDB, as a plug-in of the program. Its library takes some 35 ms to load, longer than most
-// commands take to run, so it is loaded when a .vdb or .nvdb file asks for it.
+// commands take to run. It is therefore loaded when a .vdb or .nvdb file asks for it.
 #pragma once
 
 #include <filesystem>

@@ -7,10 +7,10 @@
 
 namespace isotact::tool {
 
-// One row of three panels per view. They are the object's map (its far surface, light if near the
-// view's front), the environment's first surface in the same box, and an overlay of both. Red
-// pixels of the overlay are those in which a surface of the environment lies in the object, or is
-// around it.
+// One row of three panels per view. They are the object's map, the environment's first surface in
+// the same box, and an overlay of both. The map shows the object's far surface, light if near the
+// view's front. Red pixels of the overlay are those in which a surface of the environment lies in
+// the object, or is around it.
 struct DepthPanels {
   DepthMap object, environment;
 };

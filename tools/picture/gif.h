@@ -39,8 +39,8 @@ class GifAnimation : public Animation {
   std::vector<Picture> frames_;
 };
 
-// Returns the LZW code of GIF for bytes that are below 256, in blocks of at most 255 bytes after
-// their length, with an empty block at the end.
+// Returns the LZW code of GIF for bytes that are below 256. The code is in blocks of at most 255
+// bytes after their length, with an empty block at the end.
 std::vector<std::byte> compress_lzw(std::span<const std::uint8_t> bytes);
 
 // A few colours that represent many, for GIF files.
@@ -67,9 +67,9 @@ class ColourCounts {
 };
 
 // Returns at least one colour and at most so many. The box of colours with the largest sum of
-// squares about its mean is cut at that mean, across its longest spread, until there are enough
-// (after Heckbert 1982 and Wu 1991). Counts are weighted by their square root, so that small things
-// keep their colours beside a wall. The same counts give the same colours.
+// squares about its mean is cut at that mean, across its longest spread. This repeats until there
+// are enough (after Heckbert 1982 and Wu 1991). Counts are weighted by their square root, so that
+// small things keep their colours beside a wall. The same counts give the same colours.
 std::vector<Rgb8> choose_palette(const ColourCounts& counts, std::size_t most);
 
 // The nearest colour of a palette of at most 256, found once per colour: 32 MB.

@@ -5,8 +5,8 @@
 
 namespace isotact::tool {
 
-// The sign report that an asset stores, as keys of `build --json`: counts and areas as they are,
-// null for lengths of things that are not there.
+// The sign report that an asset stores, as keys of `build --json`. Counts and areas are as they
+// are. Lengths of things that are not there are null.
 void add_sign_facts(Json& report, const Json& stored);
 
 }  // namespace isotact::tool

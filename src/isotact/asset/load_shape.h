@@ -60,10 +60,10 @@ struct LoadSettings {
 };
 
 // Meshes and assets are distinguished by content: a mesh comes as Shape::from_mesh makes it, an
-// asset as Shape::from_asset does. Throws Error with the file's name: for a file that is neither, a
-// mesh that cannot be built, an asset with neither field, mesh, voxelmap nor points. Cost: of an
-// asset, one pass over its bytes, which are all checked; of a mesh, that of Shape::from_mesh.
-// Shape::warnings() says what reading and building had to say.
+// asset as Shape::from_asset does. Throws Error with the file's name for a file that is neither and
+// for a mesh that cannot be built. Also throws it for an asset with neither field, mesh, voxelmap
+// nor points. Cost: of an asset, one pass over its bytes, which are all checked; of a mesh, that of
+// Shape::from_mesh. Shape::warnings() says what reading and building had to say.
 Shape load_shape(const std::filesystem::path& path, const LoadSettings& settings = {});
 
 // The second half of load_shape: of a mesh in metres. `unit` does not count. The report gets

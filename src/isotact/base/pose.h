@@ -91,9 +91,9 @@ constexpr Pose inverse(const Pose& b_from_a) {
 
 // Reads a pose in the syntax of the tool and of scene files, "xyz=0,0,1 wxyz=1,0,0,0". Each part
 // may be missing. A rotation is a quaternion (wxyz or xyzw), an axis with degrees
-// ("axis=0,0,1,90"), or roll, pitch and yaw in degrees ("rpy=0,0,90": about x, then y, then z,
-// fixed). Throws Error if a part is unknown or repeated, or if a number is not finite. Also throws
-// if the quaternion is not a unit one to 1e-6; within that it is normalised.
+// ("axis=0,0,1,90"), or roll, pitch and yaw in degrees. The last, "rpy=0,0,90", is about x, then y,
+// then z, all fixed. Throws Error if a part is unknown or repeated, or if a number is not finite.
+// Also throws if the quaternion is not a unit one to 1e-6; within that it is normalised.
 Pose parse_pose(std::string_view text);
 
 // Returns text that parse_pose reads back exactly, except for the rounding of that normalisation.

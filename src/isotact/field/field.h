@@ -62,7 +62,8 @@ concept Field = requires(const F& field, const Vec3& point, const Aabb& box) {
 
 // Extends a field outside of its box. Let p be the point of the box nearest to x, and d(p) >= 0 the
 // distance there. The box is convex and contains the whole surface. So for every surface point y
-// the angle at p between x and y is at least a right one: |x - y|^2 >= |x - p|^2 + |p - y|^2. Hence
+// the angle at p between x and y is at least a right one. It follows that |x - y|^2 >= |x - p|^2 +
+// |p - y|^2. Hence
 //   d(x) >= sqrt(|x - p|^2 + d(p)^2).
 // This lower bound is exact if the nearest surface point lies along the box's normal. It grows like
 // the distance and agrees with the field on the box's face. If d(p) is only known to within e, the

@@ -43,7 +43,7 @@ inline constexpr int kMaxChildren = 16;
 inline constexpr float kEmptyRadius = -1e30F;
 
 // Eight spheres, metres. Every point p below satisfies (p.x - x)^2 + (p.y - y)^2 + (p.z - z)^2 <=
-// radius^2, in float arithmetic without fused operations and in exact arithmetic.
+// radius^2. This holds in float arithmetic without fused operations and in exact arithmetic.
 struct alignas(64) SphereGroup {
   float x[8], y[8], z[8], radius[8];
 };
@@ -209,8 +209,8 @@ struct PointSphereTreeSettings {
 // split uses the axis and position with the smallest boxes for which all points fit. (SSL14 chains
 // nearest neighbours, which leaves stragglers; the outlier pass corrects those.) Results have the
 // same bytes for any number of threads. Throws Error for a shell that is empty, too large, not
-// finite (coordinates up to 1e15), or has arrays of different lengths, and for settings out of
-// range. Cost: one to two microseconds per point on one thread.
+// finite (coordinates up to 1e15), or has arrays of different lengths. Also throws for settings out
+// of range. Cost: one to two microseconds per point on one thread.
 PointSphereTree build_point_sphere_tree(const PointShell& shell,
                                         const PointSphereTreeSettings& settings = {});
 

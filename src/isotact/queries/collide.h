@@ -104,8 +104,8 @@ struct CollideRequest {
   bool want_force = false;  // kPoints; see CollideResult::has_force
   // kField: kFree and kContact are verdicts about the points alone, as in Mode::kAny. Loops of
   // microseconds set it. Without it, kPoints proves them for the whole surfaces that the fields
-  // describe, by the covering radius and the field's error, and anything that these leave in doubt
-  // is kUncertain. That search is for the nearest point, and needs both roles, all points, no level
+  // describe, by the covering radius and the field's error. Anything that these leave in doubt is
+  // kUncertain. That search is for the nearest point, and needs both roles, all points, no level
   // and no budget: other requests get the verdict of the points.
   bool only_points = false;
   // Boxes and triangles before the exact search gives up; 0: no limit. Only for exact verdicts.
@@ -152,12 +152,14 @@ struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
   // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
   // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
-  // is where triangles touch, or a point deep in the overlap if one is found at once; with
-  // want_distance it is the deepest point. kAny: it is where two triangles cross, with depth 0 and
-  // the normal of B's triangle, or a point of a part that is inside of the other body.
+  // is where triangles touch, or a point deep in the overlap if one is found at once. With
+  // want_distance it is the deepest point. For kAny it is where two triangles cross, with depth 0
+  // and the normal of B's triangle. It may also be a point of a part that is inside of the other
+  // body.
   bool exact = false;
-  // If `exact` and if there is contact: whether the surfaces share a point, or a part of one body
-  // is inside of the other and they do not. Both are false if they are only as near as the margin.
+  // Why there is contact, if `exact`: the surfaces share a point, or a part of one body is inside
+  // of the other and they do not. Both are false for contact by points and fields alone, and if the
+  // bodies are only as near as the margin. Ask `status` whether the bodies touch.
   bool touching = false, contained = false;
   Method method = Method::kPoints;  // that was used; never kAutomatic
   bool complete = true;             // no budget cut it short
@@ -186,8 +188,8 @@ struct CollideResult {
   double area = 0;  // Overlap area in m^2, averaged over both roles like force.
   // Metres; infinite if nothing is known. kPoints, kSwept: no part of a sampled surface goes deeper
   // into the other body unseen. It is the sum of covering radius and error of the field, the larger
-  // of both roles, and the part that a level or a budget left out. With kIntersectionField and
-  // kDepthMap, no common part that contains a ball of this radius is missed.
+  // one of both roles. The part that a level or a budget left out is added. With kIntersectionField
+  // and kDepthMap, no common part that contains a ball of this radius is missed.
   double blind_depth = 0;
   ShellWork work{};  // of kPoints
   // kIntersectionField: particles that moved, and those that met both bodies within the margin of
@@ -215,11 +217,12 @@ class CollideScratch {
   State* state_;
 };
 
-// The result lives in the scratch, until its next use. Throws Error for two shapes without end, for
-// shapes that lack what the method needs and cannot get it, and for methods that do not know the
-// shape. So it does for settings out of range and poses that are not finite. The first call with a
-// shape may make parts of it (shape.h). Cost by kPoints: some microseconds apart, some tens in
-// contact. kAny: some ten nanoseconds far apart, some hundred to some thousand near and in contact.
+// The result lives in the scratch, until its next use. Throws Error for two shapes without end, and
+// for methods that do not know the shape. Also throws for shapes that lack a part that the method
+// needs, and cannot get it. So it does for settings out of range and poses that are not finite. The
+// first call with a shape may make parts of it (shape.h). Cost by kPoints: some microseconds apart,
+// some tens in contact. kAny: some ten nanoseconds far apart, some hundred to some thousand near
+// and in contact.
 const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideScratch& scratch);

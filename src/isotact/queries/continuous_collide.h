@@ -41,8 +41,8 @@ struct ContinuousRequest {
   Roles roles = Roles::kBoth;
   // kExact: the time of contact may be early by this, in durations of the motion.
   double time_tolerance = 1e-6;
-  // Whether the least distance over the motion is computed: of the surfaces if the answer is exact,
-  // else of the points of each role to the other's surface.
+  // Whether the least distance over the motion is computed. It is that of the surfaces if the
+  // answer is exact. Otherwise it is that of the points of each role to the other's surface.
   bool want_distance = false;
   // kExact: how much too large it may be, metres. 0: 2^-20 of both bodies' sizes.
   double distance_tolerance = 0;

@@ -63,10 +63,10 @@ struct DistanceWork {
 
 struct DistanceResult {
   DistanceStatus status = DistanceStatus::kDone;
-  // Whether the triangles decided. The distance is then exact to rounding: 2^-44 of the
-  // coordinates, for simple solids 2^-22 of their size, for depths 2e-6 of the bodies' size and
-  // place. The circles of cylinders, cones and tori are polygons, to 6e-7 of their radius; bounds
-  // include this error, `touching` and `contained` do not.
+  // Whether the triangles decided. The distance is then exact to rounding, 2^-44 of the
+  // coordinates. For simple solids this is 2^-22 of their size, and for depths 2e-6 of the bodies'
+  // size and place. The circles of cylinders, cones and tori are polygons, to 6e-7 of their radius;
+  // bounds include this error, `touching` and `contained` do not.
   bool exact = false;
   // Metres: between the nearest points, negative if the bodies overlap (then minus the depth of the
   // deepest point of either surface).
@@ -108,10 +108,11 @@ class DistanceScratch {
 
 // Outside of a field's box the distance is known to within the covering radius of that body's
 // points. Shapes with an end may make points for that on first use (shape.h). Throws Error for two
-// shapes without end, for shapes that lack what the roles need, for methods that know no distance,
-// and for poses that are not finite. With kExact it throws Error for shapes that neither keep
-// triangles nor are simple solids. Cost: some ten to some hundred microseconds apart, a millisecond
-// or so for the depth of an overlap; by the field some hundred microseconds to some milliseconds.
+// shapes without end, and for shapes that lack a part that the roles need. Also throws for methods
+// that know no distance, and for poses that are not finite. With kExact it throws Error for shapes
+// that neither keep triangles nor are simple solids. Cost: some ten to some hundred microseconds
+// apart, and a millisecond or so for the depth of an overlap. By the field it is some hundred
+// microseconds to some milliseconds.
 DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                         const Pose& world_from_b, const DistanceRequest& request,
                         DistanceScratch& scratch);

@@ -219,11 +219,10 @@ double undecided_distance(const Shape& shape) {
   return has_plain_field(shape) ? 0 : kUnsureCells * shape.cell();
 }
 
-bool is_balanced(const Shape& shape) {
+bool has_balanced_mesh(const Shape& shape) {
   const auto& data = ShapeAccess::data(shape);
-  return data.balanced.get([&] {
-    return find_flaws(*exact_body(shape).mesh, {.threads = data.settings.field.threads}).balanced;
-  });
+  return data.balanced.get(
+      [&] { return is_balanced(*exact_body(shape).mesh, data.settings.field.threads); });
 }
 
 SignRule sign_rule_of(const Shape& shape) {
@@ -260,10 +259,12 @@ BodySides make_sides(const Shape& shape) {
   if (!surface || surface->report.method == SignMethod::kUnsigned) return {.has_inside = false};
   const SignReport& r = surface->report;
   const ExactBody& body = exact_body(shape);
-  // The hierarchy of the stored triangles serves if they say the same.
-  const bool same = is_balanced(shape) && r.turned_components == 0 &&
-                    r.consistent_components == 0 && r.holes == 0 &&
-                    surface->mesh.triangles.size() == body.mesh->triangles.size();
+  // The hierarchy of the stored triangles serves if its winding numbers are the same. Pairs that
+  // cancel add nothing to them.
+  const bool same =
+      has_balanced_mesh(shape) && r.turned_components == 0 && r.consistent_components == 0 &&
+      r.holes == 0 &&
+      surface->mesh.triangles.size() + 2 * r.cancelled_pairs == body.mesh->triangles.size();
   const Threads threads = ShapeAccess::data(shape).settings.field.threads;
   return {.winding = same ? WindingTree(Bvh(body.triangles))
                           : WindingTree(surface->mesh, {.threads = threads}),
@@ -352,14 +353,14 @@ bool has_inside(const Shape& shape) {
 }
 
 bool is_closed(const Shape& shape) {
-  return shape.solid() || (is_balanced(shape) && has_inside(shape));
+  return shape.solid() || (has_balanced_mesh(shape) && has_inside(shape));
 }
 
 // Holes take time to close, and the signs of an open mesh are seldom asked for: a mesh that has no
 // field yet leaves both for later.
 void prepare_sides(const Shape& shape) {
   if (shape.solid() || is_shell(shape)) return;
-  if (is_balanced(shape) || has_field(shape.parts())) sides_of(shape);
+  if (has_balanced_mesh(shape) || has_field(shape.parts())) sides_of(shape);
 }
 
 bool has_sided_field(const Shape& shape) { return !shape.solid() && has_plain_field(shape); }

@@ -28,7 +28,7 @@ namespace ISOTACT_PUBLIC isotact {
 
 struct ShapeSettings {
   // For from_mesh. Others use its resolution or voxel_size if an analytic shape needs a grid of its
-  // own, and its threads, memory limit and monitor for all that they make. Parts that are made
+  // own. They use its threads, memory limit and monitor for all that they make. Parts that are made
   // later do not report progress.
   FieldSettings field{};
   // Metres between points; 0: two cells of the field, for an analytic shape a fortieth of its

@@ -44,14 +44,16 @@ const detail::DepthSurface& depth_surface(const Shape& shape) {
   return ShapeAccess::data(shape).depth_surface.get([&] {
     const TriangleMesh& mesh = shape.surface();
     if (const auto flaw = find_flaw(mesh)) throw Error(*flaw);
-    const MeshFlaws flaws =
-        find_flaws(mesh, {.threads = ShapeAccess::data(shape).settings.field.threads});
-    if (flaws.non_finite_triangles > 0)
+    const Threads threads = ShapeAccess::data(shape).settings.field.threads;
+    const bool balanced = is_balanced(mesh, threads);
+    const std::size_t not_finite =
+        balanced ? 0 : find_flaws(mesh, {.threads = threads}).non_finite_triangles;
+    if (not_finite > 0)
       throw Error(
           fmt::format("{} triangles of the mesh are not finite: drop them before a shape "
                       "is made of it",
-                      flaws.non_finite_triangles));
-    return detail::DepthSurface{make_depth_mesh(mesh), flaws.balanced};
+                      not_finite));
+    return detail::DepthSurface{make_depth_mesh(mesh), balanced};
   });
 }
 

@@ -1,6 +1,6 @@
 // A shape as methods with structures of their own take it: intersection fields (KGM) and depth maps
-// (FAB), on the CPU and on the GPU. Views are made on first use, once, and kept by the shape; what
-// they refer to lives as long as the shape or a copy of it.
+// (FAB), on the CPU and on the GPU. Views are made on first use, once, and kept by the shape. The
+// data that they refer to lives as long as the shape or a copy of it.
 //
 //   const Shape shapes[] = {gear, ground};
 //   intersect_fields(shapes, bodies, pairs, {}, result, scratch);

@@ -355,6 +355,7 @@ TEST(Flaws, AgreeWithMapsAndSetsOnRandomMeshes) {
     ASSERT_EQ(f.duplicate_triangles.count, o.duplicates);
     ASSERT_EQ(f.shells.count, o.shells);
     ASSERT_EQ(f.balanced, o.balanced && !o.edges.empty());
+    ASSERT_EQ(is_balanced(m, {1}), f.balanced);
     expect_loops_cover_boundary(f, o);
     balanced += f.balanced ? 1 : 0;
     holed += boundary > 0 ? 1 : 0;
@@ -363,6 +364,25 @@ TEST(Flaws, AgreeWithMapsAndSetsOnRandomMeshes) {
   EXPECT_GT(balanced, 30);
   EXPECT_GT(holed, 1000);
   EXPECT_GT(split, 300);
+}
+
+TEST(Flaws, BalancedAloneAgreesOnPositionsThatRepeatOrAreNotFinite) {
+  TriangleMesh exploded;  // Each triangle has its own corners.
+  for (const Triangle& t : test::make_box().triangles)
+    for (const std::uint32_t v : t) {
+      if (exploded.positions.size() % 3 == 0) {
+        const auto n = static_cast<std::uint32_t>(exploded.positions.size());
+        exploded.triangles.push_back({n, n + 1, n + 2});
+      }
+      exploded.positions.push_back(test::make_box().positions[v]);
+    }
+  EXPECT_TRUE(is_balanced(exploded));
+  exploded.positions.push_back({NAN, 0, 0});  // No triangle uses it.
+  EXPECT_EQ(is_balanced(exploded), find_flaws(exploded).balanced);
+  exploded.triangles.push_back({0, 1, static_cast<std::uint32_t>(exploded.positions.size() - 1)});
+  EXPECT_FALSE(is_balanced(exploded));
+  EXPECT_FALSE(find_flaws(exploded).balanced);
+  EXPECT_FALSE(is_balanced({}));
 }
 
 TEST(Flaws, SameOnAnyNumberOfThreads) {

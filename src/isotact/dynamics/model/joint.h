@@ -39,8 +39,8 @@ struct JointSettings {
   Pose a_from_joint{}, b_from_joint{};
   std::optional<Motor> motor{};         // Hinges and sliders only.
   std::optional<JointLimits> limits{};  // Hinges and sliders only.
-  // Upper bound of the torque (N m; slider: force, N) that opposes the motion: about or along the
-  // axis; for a ball, about each axis of the frame. Fixed joints have none.
+  // Upper bound of the torque that opposes the motion, in N m (slider: force, in N). It is about or
+  // along the axis; for a ball, about each axis of the frame. Fixed joints have none.
   double friction = 0;
   bool may_touch = false;  // True: the two bodies collide with each other.
 };

@@ -95,8 +95,8 @@ void drift(RigidBody& body, double step, TurnRule rule = TurnRule::kMidpoint);
 // Applies an impulse (N s) at `place`, in the world frame.
 void push(RigidBody& body, const Vec3& place, const Vec3& impulse);
 
-// Describes the first flaw of a state: a number that is not finite, a position beyond 1e14 m, or a
-// rotation that is not a unit quaternion.
+// Describes the first flaw of a state. Flaws are a number that is not finite, a position beyond
+// 1e14 m, and a rotation that is not a unit quaternion.
 std::optional<std::string> find_flaw(const BodyState& state);
 
 }  // namespace isotact

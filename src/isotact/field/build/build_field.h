@@ -37,8 +37,8 @@ struct FieldSettings {
   // kMostResolution. At most one of the three may be set; none means a resolution of 128.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};  // Metres.
-  // Metres. The largest voxel size whose near_error is at most this: |value - distance| is at most
-  // this wherever the distance is below `band` cells, and below `range`.
+  // Metres. Selects the largest voxel size whose near_error is at most this. So |value - distance|
+  // is at most this wherever the distance is below `band` cells, and below `range`.
   std::optional<double> accuracy{};
   // Metres. near_error is valid up to this distance, too. Beyond the band a coarse cell keeps its
   // interpolant if a proof bounds the error of it; others get bricks. The box reaches so far.
@@ -75,8 +75,8 @@ struct FieldReport {
   // sparse_from (0: nowhere).
   double near_error = 0, far_error = 0, sparse_error = 0, sparse_from = 0;
   double near_reach = 0;  // Metres: near_error is valid where the distance is below this.
-  // Only of builds with `accuracy` or `range`: |value - distance| at `points` random points nearer
-  // than near_reach, of a fixed seed, half of them within the band. Metres.
+  // Only of builds with `accuracy` or `range`: |value - distance| in metres at `points` random
+  // points nearer than near_reach. Their seed is fixed, and half of them are within the band.
   struct Measured {
     std::size_t points = 0;
     double mean = 0, p99 = 0, max = 0;

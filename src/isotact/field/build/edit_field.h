@@ -67,12 +67,12 @@ class EditableField {
   const FieldReport& report() const;  // Report of the last build from scratch.
 
   // Removes the triangles of mesh() with the given numbers, in any order, and appends those of
-  // another mesh. Throws Error, with nothing changed, for numbers that mesh() does not have and for
-  // triangles nearer to the box's sides than band + 2 cells (and the shell). Also throws as
-  // prepare_surface does and, if everything is rebuilt, as build_field does. Throws Cancelled, with
-  // nothing changed, if the token of the settings' monitor was set. After std::bad_alloc the object
-  // may only be destroyed. The settings' memory limit applies to the new field alone, and only if
-  // everything is rebuilt: the previous field exists beside it for a moment.
+  // another mesh. Throws Error, with nothing changed, for numbers that mesh() does not have. So it
+  // does for triangles nearer to the box's sides than band + 2 cells (and the shell). Also throws
+  // as prepare_surface does and, if everything is rebuilt, as build_field does. Throws Cancelled,
+  // with nothing changed, if the token of the settings' monitor was set. After std::bad_alloc the
+  // object may only be destroyed. The settings' memory limit applies to the new field alone, and
+  // only if everything is rebuilt: the previous field exists beside it for a moment.
   EditReport replace_triangles(std::span<const std::uint32_t> removed, const TriangleMesh& added);
   // Removes all triangles that lie in a box, including those that touch its sides.
   EditReport replace_triangles(const Aabb& box, const TriangleMesh& added);

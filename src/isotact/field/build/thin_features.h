@@ -13,9 +13,9 @@
 // Sharp edges and corners recede as well, and are no loss. Consider a wedge or cone of half-angle
 // a, and the ball of radius r that is large enough for a node in it. It leaves (1 / sin a - 1) r of
 // the tip bare. Here r is less than h / sqrt(2) for edges (nodes lie no further from the lines of a
-// square grid) and h sqrt(3) / 2 for corners. That is 0.3 cells for a right-angled edge, 0.64 for a
-// cube's corner. A tip that is bare by more than 1.25 cells was sharper than 42 degrees as an edge,
-// 48 as a cone.
+// square grid). For corners it is less than h sqrt(3) / 2. That is 0.3 cells for a right-angled
+// edge, 0.64 for a cube's corner. A tip that is bare by more than 1.25 cells was sharper than 42
+// degrees as an edge, 48 as a cone.
 #pragma once
 
 #include <cstddef>
@@ -90,9 +90,9 @@ struct ThinSettings {
 //   * if no solid of the field is reached within the body in 1.25 cells; edges and corners recede
 //     by less, see above;
 //   * or, in a wall, if a ray along its inward normal leaves the body within 1.25 cells through an
-//     opposite face, and the field is positive all along. If both faces meet less than a cell away,
-//     or the wall ends within two cells and is there further back, its edge has only been rounded
-//     off.
+//     opposite face. The field must be positive all along. If both faces meet less than a cell
+//     away, the wall's edge has only been rounded off. So it has if the wall ends within two cells
+//     and is there further back.
 //
 // Adjacent lost pieces form a part, which counts if it is as large as a cell. The part extends as
 // far as no solid lies half a cell behind the surface. The shell is the wall of an unsigned

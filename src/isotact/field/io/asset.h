@@ -1,5 +1,5 @@
-// The asset that `isotact build` makes of a mesh and that everything else works on, in memory and
-// as a file (`.isotact`; docs/formats.md specifies it to the byte).
+// The asset that `isotact build` makes of a mesh and that everything else works on. It exists in
+// memory and as a file (`.isotact`; docs/formats.md specifies it to the byte).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct SourceInfo {
 std::uint64_t hash_mesh(const TriangleMesh& mesh);
 
 // A section whose type is defined in a module above this one (the pointshell tree), or has no row
-// in asset.cpp yet: only its checksum was checked.
+// in asset.cpp yet. Only its checksum was checked.
 struct RawSection {
   SectionKind kind{};
   FlatBuffer buffer{};

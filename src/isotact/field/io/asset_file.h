@@ -2,8 +2,8 @@
 // The page docs/formats.md specifies it to the byte, and asset.h defines the contents of the
 // sections.
 //
-// Every byte of a file is covered by a checksum or must be zero, and the same sections have only
-// one encoding: no byte can change unnoticed. Nothing here is trusted before it was checked, and
+// Every byte of a file is covered by a checksum or must be zero. The same sections have only one
+// encoding. So no byte can change unnoticed. Nothing here is trusted before it was checked, and
 // nothing is allocated because of a file's claim alone.
 #pragma once
 

@@ -10,8 +10,8 @@
 // so both sides interpolate the same four corners. The field is therefore continuous across levels
 // whatever the quantisation, because quantisation keeps zero. Neighbouring bricks share the samples
 // of their common face, so the field is continuous there as well. And a correction cannot be large.
-// Distances change no faster than space, so at a point with interpolation weights w_i at corners
-// x_i it is at most
+// Distances change no faster than space. So at a point with interpolation weights w_i at corners
+// x_i a correction is at most
 //   sum w_i |x - x_i| <= sqrt(sum w_i |x - x_i|^2) = 8 h sqrt(u(1-u) + v(1-v) + w(1-w)) <= 4
 //   sqrt(3) h.
 // One byte with steps of 4 sqrt(3) h / 127 = 0.0546 h therefore never overflows, and its error is
@@ -93,7 +93,7 @@ struct BrickFieldHeader {
   std::uint64_t brick_offset;  // Brick[brick_count]
   std::uint32_t open;          // 1: the surface may leave the box, 0: it does not.
   // Metres. If the eight even coarse nodes around 2^3 coarse cells are as far from zero, nodes
-  // between them that no other cells share are interpolated; 0: nowhere.
+  // between them are interpolated. This applies to nodes that no other cells share. 0: nowhere.
   float sparse_from;
   float sparse_error;   // Metres: |value - true distance| from sparse_error_from() on.
   float range;          // Metres: near_error is valid up to here, too; 0: up to `band`.

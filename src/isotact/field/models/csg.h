@@ -5,7 +5,7 @@
 //   * Union, min(a, b): d <= min(d_A, d_B) always, since more body is nearer. Outside of both it is
 //     equal. Inside it need not be: if two bodies overlap, or share a face, the nearest point of
 //     either's surface may lie inside of the other. It is equal again if one body's surface is
-//     nearer than the other body: at depth -d_A < d_B, the ball of radius d_B around the point
+//     nearer than the other body. At depth -d_A < d_B, the ball of radius d_B around the point
 //     contains nothing of B, but it contains the path out of A.
 //   * Intersection, max(a, b): the same with inside and outside exchanged. Equal inside of both, d
 //     >= max(d_A, d_B) always.
@@ -16,8 +16,8 @@
 //     plane out by r.
 //   * Placed: exactly as exact as the placed field.
 //
-// So values stay lower bounds of the distance outside if those of the parts are, and
-// distance_bounds() returns infinity on the side of which nothing is known.
+// So values stay lower bounds of the distance outside if those of the parts are. On the side of
+// which nothing is known, distance_bounds() returns infinity.
 #pragma once
 
 #include <algorithm>
@@ -46,9 +46,9 @@ constexpr Interval max_of(const Interval& a, const Interval& b) {
   return negate(min_of(negate(a), negate(b)));
 }
 
-// The signed distance of a union, from those of its parts. It is the smaller one if d_A + d_B > 0:
-// either both are positive, or the depth in one body is less than the distance to the other. A sum
-// of zero is not enough: two half-spaces that share their plane fill all of space.
+// The signed distance of a union, from those of its parts. It is the smaller one if d_A + d_B > 0.
+// Either both are then positive, or the depth in one body is less than the distance to the other. A
+// sum of zero is not enough: two half-spaces that share their plane fill all of space.
 constexpr Interval union_distance(const Interval& a, const Interval& b) {
   const Interval smaller = min_of(a, b);
   return {a.lower + b.lower > 0 ? smaller.lower : -kFieldInfinity, smaller.upper};

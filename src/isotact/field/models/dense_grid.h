@@ -55,8 +55,8 @@ class DenseGrid {
   // the box covers the whole grid. MinMaxOctree has ranges of blocks without reading samples.
   Interval range(const Aabb& box) const;
   // Bounds from the eight samples around the point. A true distance changes no faster than space.
-  // With node x_i at distance d_i (to within the error) it is between d_i - |x - x_i| and d_i + |x
-  // - x_i|, for all eight.
+  // Let node x_i be at distance d_i (to within the error). The distance at x is then between d_i -
+  // |x - x_i| and d_i + |x - x_i|, for all eight.
   Interval distance_bounds(const Vec3& point) const;
 
   const DenseGridParts& parts() const { return *parts_; }

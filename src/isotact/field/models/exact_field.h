@@ -70,8 +70,8 @@ class ExactField {
   SignMethod method_;
   NestedRule nested_;
   double shell_offset_;
-  // Used only by that method: faces, edges by 3 * triangle + number, and vertices, which sum up the
-  // faces around them, weighted by angle (Baerentzen and Aanaes 2005).
+  // Used only by that method: faces, edges by 3 * triangle + number, and vertices. Vertices sum up
+  // the faces around them, weighted by angle (Baerentzen and Aanaes 2005).
   std::vector<Vec3> face_normals_, edge_normals_, vertex_normals_;
 };
 

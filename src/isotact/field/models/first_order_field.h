@@ -6,9 +6,9 @@
 // the spacing, compared with the second for plain samples.
 //
 // As printed, KGM's equation 9 lacks f in its first term ("x0 + ..."). Equation 10 lacks the
-// gradient of f in its second component ("grad x . x"). The intended formula is the line above,
-// stored as a = 1/2 grad f(x_i) and b = f(x_i) - a . x_i, and evaluated as  x . sum w_i a_i + sum
-// w_i b_i.
+// gradient of f in its second component ("grad x . x"). The intended formula is the line above. It
+// is stored as a = 1/2 grad f(x_i) and b = f(x_i) - a . x_i. It is evaluated as x . sum w_i a_i +
+// sum w_i b_i.
 //
 // We do not store b. Its size is that of the position, so 16 bits round it by up to a quarter of a
 // cell at 1024 cells from the origin. The rounding of a is also multiplied by the position:
@@ -22,13 +22,13 @@
 //
 // A GPU does the same with RGBA textures of these texels. It uses either 8 texelFetch and the
 // formula, or 6 hardware-filtered fetches, at the projections of the point onto the six faces of
-// its cell. These give every a_x|u=0 and so on, and the two on u = 0 and u = 1 give T f as (1-u)
+// its cell. These give every a_x|u=0 and so on. The two on u = 0 and u = 1 give T f as (1-u)
 // f|u=0 + u f|u=1. (One fetch is not enough: it lacks sum w_i a_i . x_i. Hardware rounds its
 // weights to 8 bits.)
 //
-// Texel: (a_x, a_y, a_z, f / h), x fastest. f is in cells so that 16 bits serve bodies of every
-// size alike: within a cell of the surface the error of f is at most 2^-12 cells, at distance d it
-// is 2^-11 d.
+// Texel: (a_x, a_y, a_z, f / h), x fastest. The unit of f is a cell, so that 16 bits serve bodies
+// of every size alike. Within a cell of the surface the error of f is at most 2^-12 cells. At
+// distance d it is 2^-11 d.
 #pragma once
 
 #include <array>

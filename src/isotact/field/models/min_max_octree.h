@@ -13,7 +13,7 @@
 //   sigma >= max: all of it is inside, skip, since value == sigma is inside and nothing changes;
 //   else: descend.
 // A trilinear value never leaves the range of its cell's samples, so this loses nothing. And
-// neighbours never disagree: the points of a common face belong to both blocks, so they cannot be
+// neighbours never disagree. The points of a common face belong to both blocks, so they cannot be
 // all outside in one and all inside in the other. Every change of side therefore happens in a block
 // that is not skipped (or outside of the box).
 #pragma once
@@ -106,8 +106,9 @@ class MinMaxOctree {
   std::vector<std::vector<ValueRange>> levels_;
 };
 
-// Compares every node with its children and every cell with the grid's samples: "level 2, node (1,
-// 0, 3): stores [0.1, 0.5], its children span [0.1, 0.6]". Cost: one pass over tree and grid.
+// Compares every node with its children and every cell with the grid's samples. A flaw reads "level
+// 2, node (1, 0, 3): stores [0.1, 0.5], its children span [0.1, 0.6]". Cost: one pass over tree and
+// grid.
 std::optional<std::string> find_flaw(const MinMaxOctree& octree, const DenseGrid& grid);
 
 namespace brute_force {

@@ -19,8 +19,8 @@
 //   * neither orientable nor closable (random soups, one-sided strips, sheets without an inside):
 //     the shell, all points within `shell_offset` of the triangles. If holes are as large as a
 //     fifth of the mesh, samples decide. The mesh is rejected if less than three quarters of the
-//     area have an inside behind them, or if the membranes get signs wrong at more than 2 % of
-//     points.
+//     area have an inside behind them. It is also rejected if the membranes get signs wrong at more
+//     than 2 % of points.
 #pragma once
 
 #include <cstddef>

@@ -78,8 +78,8 @@ FieldTexels make_zeroth_order_texels(const FirstOrderField& field, const Aabb& b
                                      Threads threads = {});
 
 // A lower bound of the distance at a node is, except for node_error,
-//   f if f is at most kFirstOrderNear cells, else max(min(f, near), f - excess),
-// since the node either is nearer to the surface than `near`, and f is right, or it is not. Cells.
+//   f if f is at most kFirstOrderNear cells, else max(min(f, near), f - excess).
+// Either the node is nearer to the surface than `near`, and f is right, or it is not nearer. Cells.
 struct NodeBound {
   float near = 0, excess = 0;
 };

@@ -46,10 +46,10 @@ enum class VoxmapEncoding : std::uint32_t {
 enum class ClosestPointMethod : std::uint32_t {
   kExact = 0,  // By the triangles' hierarchy.
   // SSL14: straight along the layers' gradient at the voxel to the first surface voxel, whose
-  // nearest point is used. The result is never too near, often too far. On the Stanford bunny at
-  // 128 voxels it is too far by 0.1 voxels in the median and 0.6 in the 99th percentile next to the
-  // surface. In layers 2 to 4 it is 0.3 and 5 to 9, in layers 5 to 16 it is 1.2 and 29 to 40. It
-  // takes half the time of kExact.
+  // nearest point is used. The result is never too near, often too far. The next numbers are those
+  // of the Stanford bunny at 128 voxels. Next to the surface it is too far by 0.1 voxels in the
+  // median and 0.6 in the 99th percentile. In layers 2 to 4 it is 0.3 and 5 to 9, in layers 5 to 16
+  // it is 1.2 and 29 to 40. It takes half the time of kExact.
   kLayerWalk = 1,
 };
 
@@ -213,10 +213,10 @@ double voxmap_build_bytes(const Lattice& lattice, VoxmapEncoding encoding);
 // Surface::nested, and the map agrees with every field built of the same surface.
 //
 // An unsigned surface is the shell. Its surface voxels are those whose centres are within half a
-// diagonal of the points at shell_offset: a few more than it touches, with valid bounds of layers.
-// This costs a search for every voxel. Scaled and support keep the field's value there, the
-// distance to the triangles less the offset. Deep between two sheets this is nearer to zero than
-// the distance to the shell's surface, which layers count. It needs kExact (Error).
+// diagonal of the points at shell_offset. These are a few more than it touches, with valid bounds
+// of layers. This costs a search for every voxel. Scaled and support keep the field's value there,
+// the distance to the triangles less the offset. Deep between two sheets this is nearer to zero
+// than the distance to the shell's surface, which layers count. It needs kExact (Error).
 //
 // Throws Error for a surface that extends beyond the lattice, an unusable lattice, and a memory
 // limit that would not suffice. So it does for numbers that do not fit (scaled: with the p that
@@ -256,9 +256,9 @@ Voxmap decompress_layers(std::span<const std::byte> code,
 //   * Scaled and support maps: the stored distances.
 //   * Layers: the distance to the centre of the nearest surface voxel, less half a voxel, so that
 //     surface voxels are inside, as Voxmap::is_solid has it. Every surface point lies in a surface
-//     voxel, and every surface voxel holds one, so that the distance to the surface differs from
-//     that to the centre of the nearest surface voxel by half a diagonal at most. The grid has one
-//     voxel more on each side of the map.
+//     voxel, and every surface voxel holds one. So the distance to the surface differs from that to
+//     the centre of the nearest surface voxel by half a diagonal at most. The grid has one voxel
+//     more on each side of the map.
 // Throws Error for a scaled or support map with one voxel along an axis. Cost: some fifty
 // nanoseconds per voxel for layers, some ten for the others.
 DenseGrid to_dense_grid(const Voxmap& voxmap, Threads threads = {});

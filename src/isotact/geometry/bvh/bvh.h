@@ -81,10 +81,10 @@ class Bvh {
 };
 
 // Describes what is wrong with arrays that claim to be a hierarchy over exactly these triangles,
-// each once, with finite corners. Queries of arrays without flaw stay inside of them, end, and
-// answer as those of a hierarchy that was built of the triangles: all boxes are checked. Nothing in
-// the arrays is trusted. The indices of the triangles must be in range. Cost: some 50 ns per
-// triangle.
+// each once, with finite corners. All boxes are checked. Queries of arrays without flaw therefore
+// stay inside of them, end, and answer as those of a hierarchy that was built of the triangles.
+// Nothing in the arrays is trusted. The indices of the triangles must be in range. Cost: some 50 ns
+// per triangle.
 std::optional<std::string> find_flaw(const BvhArrays& arrays, std::span<const Vec3f> positions,
                                      std::span<const Triangle> triangles);
 

@@ -56,8 +56,9 @@ struct alignas(32) TriangleBlock {
 static_assert(sizeof(TriangleBlock) == 160 && offsetof(TriangleBlock, triangle) == 144);
 
 // Moments for winding numbers. They describe the triangles below each child of a node, integrated
-// over their area with normal n and offset d from the center. The moments are n, the symmetric part
-// of d n (xx yy zz xy xz yz), and that of d d n (xxx yyy zzz xxy xxz xyy yyz xzz yzz xyz).
+// over their area with normal n and offset d from the center. The moments are n and the symmetric
+// part of d n (xx yy zz xy xz yz). The last one is the symmetric part of d d n (xxx yyy zzz xxy xxz
+// xyy yyz xzz yzz xyz).
 struct alignas(64) WindingNode {
   double center[3][kNodeWidth];
   double radius_sq[kNodeWidth];  // No corner is further from the center.

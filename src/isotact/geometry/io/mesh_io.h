@@ -1,7 +1,7 @@
 // Meshes from and to files. A reader either returns a mesh whose indices are all in range or throws
 // an Error. The Error says where (line of a text, byte of a binary file) and what was wrong. A
-// reader needs memory for the mesh and a small window of the file, regardless of the length of
-// lines and of the counts in the file.
+// reader needs memory for the mesh and a small window of the file. This does not depend on the
+// length of lines or on the counts in the file.
 #pragma once
 
 #include <cstddef>

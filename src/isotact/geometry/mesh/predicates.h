@@ -28,9 +28,9 @@ inline constexpr double kLeastExact = 0x1p-300, kMostExact = 0x1p300;
 int orient2d(const Point2f& a, const Point2f& b, const Point2f& c);
 int orient2d(const Point2& a, const Point2& b, const Point2& c);
 
-// Returns +1 if d lies on the side of the plane abc from which a, b, c run counter-clockwise, -1 on
-// the other side, 0 in the plane. This is the sign of dot(cross(b - a, c - a), d - a); Shewchuk's
-// is the opposite.
+// Returns the side of the plane abc on which d lies. It is +1 if a, b, c run counter-clockwise seen
+// from that side, -1 for the other side, 0 in the plane. This is the sign of dot(cross(b - a, c -
+// a), d - a); Shewchuk's is the opposite.
 int orient3d(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& d);
 int orient3d(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
 

@@ -118,9 +118,9 @@ TriangleMesh make_link(const LinkShape& shape);
 // right-handed. It is full between runout (two pitches at the head's side) and the chamfer of the
 // tip (about one pitch).
 //
-// The phase is the same for bolt and nut. The middle of the crest of the bolt (of the groove of the
-// nut) is at y = pitch * (angle / 2 pi + any whole number). The angle has the sense defined at the
-// top.
+// The phase is the same for bolt and nut. The middle of the crest of the bolt is at y = pitch *
+// (angle / 2 pi + any whole number). So is the middle of the groove of the nut. The angle has the
+// sense defined at the top.
 struct BoltShape {
   double diameter = 0.016, pitch = 0.002, length = 0.05, thread_length = 0.038;
   double head_height = 0.010, head_width = 0.024;  // Width across the flats.
@@ -169,8 +169,8 @@ TriangleMesh make_pipe(const PipeShape& shape);
 
 // A small spaceship: fuselage, swept wings, fins, and engines with hollow nozzles, as one smooth
 // closed surface. The nose points to +x. triangles: their exact number, one less if it is odd; they
-// are smaller where the surface bends. The default length is 1, from -0.5 to 0.5 in x; it then
-// extends from -0.11 to 0.23 in y and from -0.46 to 0.46 in z. Cost: about 50 microseconds per
+// are smaller where the surface bends. The default length is 1, from -0.5 to 0.5 in x. The ship
+// then extends from -0.11 to 0.23 in y and from -0.46 to 0.46 in z. Cost: about 50 microseconds per
 // triangle, as for the blob.
 struct ShipShape {
   double length = 1;

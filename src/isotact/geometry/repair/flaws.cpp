@@ -435,4 +435,18 @@ MeshFlaws find_flaws(const TriangleMesh& mesh, const FlawSettings& settings) {
   return FlawFinder(mesh, settings).run();
 }
 
+bool is_balanced(const TriangleMesh& mesh, Threads threads) {
+  assert(!find_flaw(mesh));
+  for (const Triangle& t : mesh.triangles)
+    for (const std::uint32_t v : t)
+      if (!is_finite(mesh.positions[v])) return false;
+  const detail::Topology topology =
+      detail::build_topology(mesh, detail::merge_equal_positions(mesh.positions, threads), threads);
+  bool balanced = !topology.uses.empty();
+  detail::for_each_edge(topology, [&](std::uint32_t low, std::uint32_t, Uses uses) {
+    if (2 * detail::count_forward(topology, low, uses) != uses.size()) balanced = false;
+  });
+  return balanced;
+}
+
 }  // namespace isotact

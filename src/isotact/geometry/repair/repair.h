@@ -111,8 +111,8 @@ struct OrientResult {
 //
 // Cost of nesting: O(n log n) for components beside each other. Each pair of a component and
 // another whose box contains its vertex adds a ray through that other. So k components all inside
-// each other cost k^2 / 2 rays of a tenth of a microsecond or more: seconds for ten thousand,
-// minutes for fifty thousand.
+// each other cost k^2 / 2 rays of a tenth of a microsecond or more. That is seconds for ten
+// thousand, minutes for fifty thousand.
 OrientResult orient(const TriangleMesh& mesh, const OrientSettings& settings = {});
 
 }  // namespace isotact

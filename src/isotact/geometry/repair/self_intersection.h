@@ -16,8 +16,8 @@ namespace ISOTACT_PUBLIC isotact {
 enum class TriangleContact : std::uint8_t {
   kNone,
   // They meet, but neither runs through the other. A corner or an edge of one lies on the other, or
-  // two edges cross in a point or run along each other, as at a T-junction. (If vertices were
-  // snapped to a grid, surfaces that do run through each other may show only this.)
+  // two edges cross in a point. Two edges may also run along each other, as at a T-junction. (If
+  // vertices were snapped to a grid, surfaces that do run through each other may show only this.)
   kTouch,
   // They are not coplanar, and a segment runs through the inside of both.
   kCross,

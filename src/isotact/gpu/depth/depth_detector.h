@@ -23,8 +23,8 @@
 //   * The deepest position in a part of the picture is decided to 2^-20 of the box's depth (at 512
 //     x 512 pixels; 2 bits less for each doubling of both sides). Candidates have a capacity of one
 //     per pixel. If more arrive, each deeper than all before it, some parts of the picture may be
-//     left out of contacts and of the search for the deepest position. Collision, pixels, bounds
-//     and ids do not depend on that.
+//     left out. Contacts and the search for the deepest position then lack these parts. Collision,
+//     pixels, bounds and ids do not depend on that.
 //
 // Everything works in the context that was current at construction, the caller's or our own, and
 // leaves its state unchanged. Results are the same bits for every run on one device. Contacts and

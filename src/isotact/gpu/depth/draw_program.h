@@ -1,6 +1,6 @@
-// Programs that draw: the caller's vertex, tessellation and geometry shaders with a fragment shader
-// of ours, linked once for each (FAB, section 3.1: "we link all programs again but with a simple
-// and generic fragment shader").
+// Programs that draw. They have the caller's vertex, tessellation and geometry shaders with a
+// fragment shader of ours, and are linked once for each. (FAB, section 3.1: "we link all programs
+// again but with a simple and generic fragment shader".)
 //
 //   GpuDrawProgram flag({.vertex = kVertex, .tess_control = kControl,
 //                        .tess_evaluation = kEvaluate});
@@ -12,7 +12,7 @@
 //
 // Our fragment shaders read only gl_FragCoord and gl_FrontFacing, so other outputs of the stages
 // are not affected. They own the storage buffers 8 to 15, the uniform buffers 30 and 31 and the
-// texture units 8 to 11; the caller's stages have the lower ones. Vertex shaders set gl_Position to
+// texture units 8 to 11. The caller's stages have the lower ones. Vertex shaders set gl_Position to
 // the product of clip_from_world and a world point (for an object's parts: in the object frame).
 // Points are one pixel large, unless the callback enables GL_PROGRAM_POINT_SIZE while it draws.
 #pragma once

@@ -1,8 +1,8 @@
 // Meshes, lines and points of our own for image-space detection, stored on the GPU in clusters of
 // neighbours. Before drawing, a compute shader culls clusters and primitives that cannot meet the
-// object. They are outside a query's box, between pixels, or in tiles of 16 x 16 pixels in which
-// the object's map is empty or has other depths. The rest of all elements, for all queries, is one
-// draw call.
+// object. They are outside a query's box, between pixels, or in certain tiles of 16 x 16 pixels. In
+// these tiles the object's map is empty or has other depths. The rest of all elements, for all
+// queries, is one draw call.
 #pragma once
 
 #include <cstddef>

@@ -16,11 +16,12 @@
 //
 // Bounces: each particle stores the number of surfaces that its pixel's ray had passed before it
 // (Particle::side). Each surface is a plane through the pixel. The particle has crossed the plane
-// if that number changes, and the plane is no further away than the sum of the particle's motion, a
-// pixel, and `surface_motion`. Otherwise it has left or entered the shadow of another surface.
-// Moving surfaces therefore sweep particles along. If a bounce ends behind another surface, as in
-// corners, the particle bounces again, up to four times per step. Particles that move by more than
-// a pixel per step may miss things thinner than their motion: `samples` tests positions in between.
+// on two conditions. That number changes, and the plane is no further away than the sum of the
+// particle's motion, a pixel, and `surface_motion`. Otherwise it has left or entered the shadow of
+// another surface. Moving surfaces therefore sweep particles along. If a bounce ends behind another
+// surface, as in corners, the particle bounces again, up to four times per step. Particles that
+// move by more than a pixel per step may miss things thinner than their motion: `samples` tests
+// positions in between.
 //
 // Everything works in the current context, which must always be the same, and leaves its state
 // unchanged.

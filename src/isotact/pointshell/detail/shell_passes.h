@@ -45,8 +45,8 @@ std::vector<std::uint32_t> thin(std::span<const Vec3f> points, double min_distan
 
 enum class WalkStatus : std::uint8_t {
   kArrived,
-  // By an edge that does not join exactly two triangles or has the other side of a sheet behind it,
-  // by a triangle without height, or after kMostCrossings.
+  // Stopped by an edge that does not join exactly two triangles or has the other side of a sheet
+  // behind it. Also stopped by a triangle without height, or after kMostCrossings.
   kBlocked,
 };
 

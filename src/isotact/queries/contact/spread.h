@@ -22,7 +22,7 @@ struct SpreadSettings {
   // Distance that defines the furthest candidate: in the plane of the contact, or in space.
   bool in_plane = true;
   // A side counts if the area that it adds is more than this fraction of the square of the furthest
-  // distance: slivers do not support a body.
+  // distance. Slivers do not support a body.
   double sliver = 1e-3;
   // True: the side that adds more area is taken first. False: the left side.
   bool larger_side_first = true;

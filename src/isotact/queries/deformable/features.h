@@ -43,9 +43,10 @@ struct FeatureContact {
   std::array<std::uint32_t, 4> vertices{};
   std::array<double, 4> weights{};
   Vec3 point_on_a{}, point_on_b{};
-  // Unit vector from B towards A, as in Contact. If the two points coincide (nearer than 1e-12 of
-  // the features' size), it is perpendicular to the face or to both edges, if such a direction
-  // exists. For crossings it then points to A's former side; for others, to an arbitrary side.
+  // Unit vector from B towards A, as in Contact. The two points may coincide (nearer than 1e-12 of
+  // the features' size). The vector is then perpendicular to the face or to both edges, if such a
+  // direction exists. For crossings it then points to A's former side; for others, to an arbitrary
+  // side.
   Vec3 normal{};
   double distance = 0;   // Never negative: surfaces have no inside here.
   double time = 0;       // For a crossing: a lower bound of the time of contact, in [0, 1].

@@ -122,9 +122,10 @@ TreeWork find_triangle_pairs(ObjectTree& a, ObjectTree& b, const TreeSearch& sea
 TreeWork find_self_pairs(ObjectTree& tree, const TreeSearch& search,
                          std::vector<TrianglePair>& pairs);
 
-// Result of the paper's narrow phase: all triangles, and their vertices, in leaves of one body that
-// are within the margin of a leaf of the other, by their boxes or spheres. leaf_triangles and
-// max_level determine its fineness. Ascending, each once.
+// Result of the paper's narrow phase: triangles of one body that are near the other, and their
+// vertices. They are all those in leaves that are within the margin of a leaf of the other, by
+// their boxes or spheres. The settings leaf_triangles and max_level determine its fineness.
+// Ascending, each once.
 struct ContactSets {
   std::vector<std::uint32_t> vertices_a, vertices_b, triangles_a, triangles_b;
   friend bool operator==(const ContactSets&, const ContactSets&) = default;

@@ -8,8 +8,8 @@
 // The meaning of "seen" depends on the method:
 //   * kTwoMaps and kFragments treat everything as solid between the object's outermost surface and
 //     the view's front (with two sides: between its two outermost surfaces). A surface position is
-//     seen if the space directly before it is free by that rule: the ray from there along the
-//     direction (or, with two sides, against it) leaves the object. If no direction sees a
+//     seen if the space directly before it is free by that rule. The ray from there along the
+//     direction (or, with two sides, against it) then leaves the object. If no direction sees a
 //     position, objects in front of it are reported as collisions without touching. An environment
 //     whose nearest surface is such an object can hide a real collision (kTwoMaps).
 //   * kIntervals has each part of the object along each ray, so concavities do not matter. A
@@ -73,8 +73,8 @@ DepthCompliance choose_depth_directions(const TriangleMesh& mesh,
 DepthCompliance check_depth_directions(const TriangleMesh& mesh, std::span<const Vec3> directions,
                                        const DepthDirectionSettings& settings);
 
-// A zone of particles with maps from one position in it (FAB, "Particle system": six directions of
-// a cube are valid for zones that are convex or star-convex).
+// A zone of particles with maps from one position in it. By FAB, "Particle system", six directions
+// of a cube are valid for zones that are convex or star-convex.
 struct StarZone {
   bool is_star_convex = false;  // The centre sees the whole zone; decided exactly.
   double visible_share = 0;     // Fraction of its boundary's area, by samples.

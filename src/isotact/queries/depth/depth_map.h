@@ -12,10 +12,10 @@
 // Differences from FAB's text:
 //   * FAB compares the environment's nearest surface with the object's furthest one, both seen from
 //     a plane at the object's rear. A thing behind the object that does not touch it therefore
-//     counts as a collision (the four wrong frames of its evaluation), and hides things in front of
-//     it. DepthMethod::kIntervals tests for each fragment of the environment whether it lies within
-//     the object, along its pixel's ray. Neither can happen, and concave objects need no second
-//     view.
+//     counts as a collision (the four wrong frames of its evaluation). It also hides things in
+//     front of it. DepthMethod::kIntervals tests for each fragment of the environment whether it
+//     lies within the object, along its pixel's ray. Neither can happen, and concave objects need
+//     no second view.
 //   * An object that lies completely within a closed element of the environment is found (FAB,
 //     Figure 2 c, does not find it).
 #pragma once
@@ -65,8 +65,8 @@ struct DepthSettings {
   // such pixels).
   int layers = 4;
   // The other two: the object also has a rear boundary (FAB, Figure 3 c). Closed elements then show
-  // the environment's surfaces that face the view, and the object's far surfaces that face away
-  // from it (its near surfaces that face it). Surfaces of open elements have no back.
+  // the environment's surfaces that face the view. They also show the object's far surfaces that
+  // face away from it (its near surfaces that face it). Surfaces of open elements have no back.
   bool two_sided = false;
   // No contact is missed, however thin (depths and coverage of pixels are bounds). Positions up to
   // a pixel away from the object count. On a GPU this needs conservative rasterisation.
@@ -165,8 +165,8 @@ class DepthBackend {
 };
 
 // Returns the size limit of missed contacts, in metres in the world. A common part of object and
-// environment that contains a ball of this radius covers the centre of a pixel, so that kIntervals
-// with find_inside finds it. It is half a pixel's diagonal, and 0 with `conservative`. Surfaces
+// environment that contains a ball of this radius covers the centre of a pixel. So kIntervals with
+// find_inside finds it. The limit is half a pixel's diagonal, and 0 with `conservative`. Surfaces
 // that are not closed contain no ball. Their part that shows in the object must contain a disc of
 // this radius, as seen by the view.
 double compute_depth_miss(const DepthView& view, const DepthSettings& settings);

@@ -72,8 +72,8 @@ struct DepthMapKey {
   }
 };
 
-// The triangles whose winding number tells inside from outside: those of the surface that the field
-// is of, or the stored ones, if they say the same.
+// The triangles whose winding number tells inside from outside. They are those of the surface that
+// the field is of, or the stored ones, if they say the same.
 struct BodySides {
   WindingTree winding{};
   NestedRule nested = NestedRule::kWinding;

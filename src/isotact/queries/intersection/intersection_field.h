@@ -9,15 +9,15 @@
 //   intersect_fields(shapes, bodies, pairs, {}, result, scratch);
 //
 // Differences from KGM's text:
-//   * Algorithm 2 as printed stops if max(d_a, d_b) < margin, which holds for all points deep
-//     inside both bodies: they would stay there, on neither surface. The intended condition
-//     (equation 14, and "x will be on the surface of at least one") is |max(d_a, d_b)| < margin. A
-//     particle that runs out of steps has still arrived if it was inside both bodies (or within
-//     margin) on its path: at the last such position.
+//   * Algorithm 2 as printed stops if max(d_a, d_b) < margin. This holds for all points deep inside
+//     both bodies, so they would stay there, on neither surface. The intended condition (equation
+//     14, and "x will be on the surface of at least one") is |max(d_a, d_b)| < margin. A particle
+//     that runs out of steps has still arrived if it was inside both bodies (or within margin) on
+//     its path. It then counts at the last such position.
 //   * Depth is positive if bodies overlap and negative across a gap: minus equation 15, corrected
 //     by the remaining distance to the surface (up to margin).
 //   * Equation 16 always takes the normal from B. If the particle lies on B's surface, inside A,
-//     that is B's own normal there: on the side faces of a box that stands in the ground it points
+//     that is B's own normal there. On the side faces of a box that stands in the ground it points
 //     sideways. We take the gradient of the field that the depth was measured in, oriented from B
 //     to A. IdfNormal::kPaper is the printed rule.
 //   * Boxes of bodies are grown by margin, since contacts lie up to that far outside.
@@ -96,11 +96,11 @@ enum class IdfSearch : std::uint8_t {
   // contact. Most find the same few positions from afar.
   kPaper,
   // Our method. Particles represent the cells of the sampling grid and search for contacts there:
-  //   * Only those move whose cell may contain a contact, by bounds of the distances at its centre
-  //     and at the centres of the blocks of cells that contain it (compute_cell_cull,
+  //   * Only those move whose cell may contain a contact. This is tested by bounds of the distances
+  //     at its centre and at the centres of the blocks of cells that contain it (compute_cell_cull,
   //     intersection_plan.h).
   //   * Particles outside that get further from the centre than half of the cell's diagonal have
-  //     left the cell and stop: their contacts are found by other particles.
+  //     left the cell and stop. Their contacts are found by other particles.
   //   * If a pair has no contact then, its cells that may still contain one are cut into eight,
   //     recursively, down to `resolution`.
   // Needs kGrid.

@@ -1,5 +1,5 @@
-// Use of hits: penalty force and torque (SSL14, equations 2 and 3), a few contacts that support a
-// body (3.2), and patches with contacts of their own (2.4).
+// Use of hits. They give a penalty force and torque (SSL14, equations 2 and 3), and a few contacts
+// that support a body (3.2). They also give patches with contacts of their own (2.4).
 #pragma once
 
 #include <cstdint>

@@ -115,8 +115,8 @@ class ShellScratch {
   void reserve(const PointSphereTree& tree);
 
   // Remembers near clusters, and starts from them while the shell has moved less than their
-  // validity allows (two to three times faster at rest and in slow motion). It never changes a
-  // result. It serves one tree, target and margin: others reset it.
+  // validity allows. This is two to three times faster at rest and in slow motion. It never changes
+  // a result. It serves one tree, target and margin: others reset it.
   void set_coherent(bool on) { coherent_ = on, anchor_.reset(); }
   bool coherent() const { return coherent_; }
   void forget() { anchor_.reset(); }

@@ -1,12 +1,12 @@
 // The body that a shell's points are tested against: a field or voxelmap prepared for it, or a
 // solid given by a formula. SSL14, section 2.
 //
-// A target answers two questions about eight things at once: may this sphere hold a point that
-// counts, and how far is this point from the surface? The first answer may be yes too often, never
-// no too often:
-//   * fields on grids and voxelmaps have a small grid of clearances: how far it is at least from
-//     each block of cells to any place whose value is at most max_margin. One byte a sphere, and no
-//     bound on slopes is needed;
+// A target answers two questions about eight things at once. May this sphere hold a point that
+// counts? How far is this point from the surface? The first answer may be yes too often, never no
+// too often:
+//   * fields on grids and voxelmaps have a small grid of clearances. A clearance is a lower bound
+//     of the distance from a block of cells to any place whose value is at most max_margin. One
+//     byte per sphere and no bound on slopes are needed;
 //   * formulas are exact distances, and change no faster than space;
 //   * an AnyField is culled by its own Lipschitz bound.
 #pragma once

@@ -13,7 +13,7 @@
 //   * If a segment only touches the isosurface, rounding decides whether there is an interval of
 //     almost zero length. The decision is the same for every traversal.
 //   * Outside its box, a field continues as defined by extend_outside (field.h), and so does the
-//     search: for a margin above the padding, the isosurface leaves the box. (XB14 treats a segment
+//     search. For a margin above the padding, the isosurface leaves the box. (XB14 treats a segment
 //     outside the box as free, which is wrong there.)
 //   * Positions are rounded to floats of cells inside the box: to 6e-5 of a cell for a box of a
 //     thousand cells.
@@ -99,8 +99,8 @@ class SegmentTracer {
   // margin, this one.
   SegmentTracer(const BrickField& field, const SegmentSettings& settings = {});
   // Takes an index, for example that of an asset, and builds none. Throws Error if it is not that
-  // of the field, does not serve the margin (SegmentIndex::serves), or if the traversal is not
-  // kFast, which alone uses one.
+  // of the field or does not serve the margin (SegmentIndex::serves). Also throws if the traversal
+  // is not kFast, which alone uses one.
   SegmentTracer(const BrickField& field, std::shared_ptr<const SegmentIndex> index,
                 const SegmentSettings& settings = {});
   // kOctree makes an octree, kFast an index for the margin.

@@ -1,10 +1,10 @@
 // Exact distances of lattice nodes to triangles, eight nodes at a time, over a lane type.
 //
 // Culling. For a group of nodes with centre c and radius R let m be the distance of c. Every node
-// of the group is nearer to the surface than m + R, and a triangle whose distance from c is above
-// m + 2 R is further than m + R from all of them: it cannot be nearest to any. Distances computed
-// here are off by less than `slack`, which is added twice where they are compared. So what is left
-// out could not have changed a minimum, and results do not depend on how nodes are grouped.
+// of the group is nearer to the surface than m + R. A triangle whose distance from c is above m + 2
+// R is further than m + R from all of them. So it cannot be nearest to any. Distances computed here
+// are off by less than `slack`, which is added twice where they are compared. So what is left out
+// could not have changed a minimum, and results do not depend on how nodes are grouped.
 #pragma once
 
 #include "isotact/base/detail/lanes.h"
@@ -56,8 +56,8 @@ struct DistanceKernel {
   static ISOTACT_INLINE F clamp(F t, F most) { return lesser(greater(t, F(0.0F)), most); }
 
   // Squared distances of points given in the coordinates of a triangle's plane. The angles at the
-  // longest edge are acute, so below that edge (b < 0) it has the nearest point. Above, what is not
-  // inside is nearest to the left edge if it lies left of the apex, else to the right one: seen
+  // longest edge are acute, so below that edge (b < 0) it has the nearest point. Above, a point
+  // outside is nearest to the left edge if it lies left of the apex, else to the right one. Seen
   // from the left, the nearest point of the right edge would be the apex, which the left one has
   // too.
   static ISOTACT_INLINE F measure_in_plane(const TriangleFrame& t, F a, F b, F c) {
@@ -105,8 +105,8 @@ struct DistanceKernel {
 
   // ---- refine ---------------------------------------------------------------------------------
 
-  // Nodes of the block lie at -7.5 to 7.5 around its centre; a point of a level stands for the
-  // cube of nodes around it, with this radius.
+  // Nodes of the block lie at -7.5 to 7.5 around its centre. A point of a level stands for the cube
+  // of nodes around it, with this radius.
   static constexpr float radius_of(int spacing) {
     return 0.8660255F * static_cast<float>(spacing - 1);
   }
@@ -154,9 +154,10 @@ struct DistanceKernel {
     for (int i = 0; i < 8; ++i) to[(i >> 2) * 64 + (i >> 1 & 1) * 8 + (i & 1)] = d[i];
   }
 
-  // Nodes of the groups of 2^3 in a cube, the last level: a group's centre is known in the plane of
-  // each triangle, and its nodes are that plus the corners of a unit cube. Triangle by triangle,
-  // for the groups in its mask: the triangle stays in registers, and no lists are made.
+  // Measures the nodes of the groups of 2^3 in a cube, the last level. A group's centre is known in
+  // the plane of each triangle. Its nodes are that centre plus the corners of a unit cube. Triangle
+  // by triangle, for the groups in its mask: the triangle stays in registers, and no lists are
+  // made.
   static ISOTACT_INLINE void finish_groups(const RefineWork& w, const std::uint32_t* list,
                                            std::size_t n, float* to) {
     F best[8][kParts];
@@ -450,7 +451,7 @@ struct DistanceKernel {
 
   // ---- refine by search -----------------------------------------------------------------------
   // The same nodes, decisions and bits as refine(), by walks through the hierarchy instead of
-  // lists: every sum is made in the order in which refine() makes it.
+  // lists. Every sum is made in the order in which refine() makes it.
 
   // A block's centre in a triangle's plane.
   struct CenterInPlane {
@@ -515,9 +516,9 @@ struct DistanceKernel {
     store_group(best, to);
   }
 
-  // The triangles that may be nearest to some of a brick's nodes, as w.near; the brick's centre is
-  // given from the block's, `best` are the squared distances of the centres of its cubes. Their
-  // number, or more than there is space for.
+  // Gathers the triangles that may be nearest to some of a brick's nodes, as w.near. The brick's
+  // centre is given from the block's. `best` are the squared distances of the centres of its cubes.
+  // Returns the number of triangles, or more than there is space for.
   static std::size_t gather_near(const RefineWork& w, float x, float y, float z, const F* best) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < w.search_count; ++i) {

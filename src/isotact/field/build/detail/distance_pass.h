@@ -32,8 +32,9 @@ class DistancePass {
   std::vector<float> compute_coarse(const CoarseRule& rule, const Monitor& monitor) const;
 
   // Updates the 2^3 coarse nodes, `stride` apart, that begin at each of some nodes; the others keep
-  // their values. A stride of 2 is for even nodes. One of 1, for nodes that begin at even ones,
-  // leaves those as they are where the rule makes some nodes sparse: they must be known by then.
+  // their values. A stride of 2 is for even nodes. A stride of 1 is for groups that begin at even
+  // nodes. If the rule makes some nodes sparse, it leaves these even nodes as they are: they must
+  // be known by then.
   void update_coarse(const CoarseRule& rule, std::int32_t stride, std::span<const Index3> packets,
                      std::span<float> values) const;
 
@@ -62,13 +63,14 @@ class DistancePass {
   void for_each_brick(const BrickWork& work, const Monitor& monitor,
                       const BrickVisitor& visit) const;
 
-  // Where more triangles than this may be nearest to a node of a block, the mesh is so much finer
-  // than the cells that walks through its hierarchy cost less than lists. Results are the same.
+  // If more triangles than this may be nearest to a node of a block, walks through the hierarchy
+  // replace lists. The mesh is then so much finer than the cells that walks cost less. Results are
+  // the same.
   void set_longest_list(std::size_t triangles) { longest_list_ = triangles; }
 
   // How far results can be off, in fine cells. Coordinates of corners and along a triangle's axes
-  // are floats, at most as large as the lattice is wide and so off by at most 2^-24 of that; a
-  // dozen operations of similar size follow.
+  // are floats, at most as large as the lattice is wide. So they are off by at most 2^-24 of that.
+  // A dozen operations of similar size follow.
   double error() const { return error_; }
   // The same for signed results: grid lines see a surface that is snapped (row_crossings.h), so a
   // distance below that may have the wrong sign.

@@ -20,17 +20,17 @@ namespace isotact::detail {
 inline constexpr double kCellDiagonal = 1.7320508075688773;
 
 // Throws Error for settings that no mesh could satisfy, and for a lattice that is too large.
-// The box is padded by at least band + 2 cells whatever the settings say, so that cells with points
-// in the band do not touch its sides, where bricks end.
+// The box is padded by at least band + 2 cells whatever the settings say. So cells with points in
+// the band do not touch its sides, where bricks end.
 Lattice make_lattice(const Aabb& box, const FieldSettings& settings);
 
-// The same cells, more of them where the prepared surface needs it: membranes may leave the box of
-// the mesh, and a shell is the surface itself, so that the box must hold it.
+// The same cells, and more of them if the prepared surface needs them. Membranes may leave the box
+// of the mesh. A shell is the surface itself, so that the box must hold it.
 Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface& surface,
                   const FieldSettings& settings);
 
-// Throws Error unless the lattice is one for bricks and its box reaches band + 2 cells beyond the
-// surface, and beyond the `offset` metres by which that is grown.
+// Throws Error unless the lattice is one for bricks. Also throws unless its box reaches band + 2
+// cells beyond the surface, and beyond the `offset` metres by which that is grown.
 void check_room(const Lattice& l, const Surface& surface, double band, double offset);
 
 // The distance up to which near_error is valid, cells of `spacing` metres.
@@ -59,11 +59,11 @@ void check_accuracy(double needed, double slack, const FieldPlan& plan, const Me
                     const FieldSettings& settings);
 
 // From which distance coarse nodes are sparse (sparse_nodes.h), cells; 0: nowhere. So far away no
-// cell has a brick: the corners of 2^3 coarse cells are within 28 cells of any point in them, so
+// cell has a brick. The corners of 2^3 coarse cells are within 28 cells of any point in them. So
 // none with a point marked as in the band is sparse (marks reach too far by a factor of sqrt(2) at
-// most), nor one that passes for creased (marking.cpp), which is at most half a side over the
-// tolerance and two sides away. What interpolation over sides of 16 cells loses to a crease is then
-// within the tolerance, too.
+// most). Nor is one that passes for creased (marking.cpp): it is at most half a side over the
+// tolerance and two sides away. The loss of interpolation over sides of 16 cells to a crease is
+// then within the tolerance, too.
 double compute_sparse_distance(const Lattice& lattice, const FieldSettings& settings,
                                double offset_cells);
 
@@ -97,9 +97,9 @@ class CellBits {
 };
 
 // Marks every coarse cell with a point nearer to a triangle than `reach` (in fine cells), and
-// others that seem to have one: a triangle's plane and box decide, and for large ones the distance
-// from the cell's centre. Each of these is a lower bound of the distance between cell and triangle,
-// so none that is near enough is missed.
+// others that seem to have one. A triangle's plane and box decide, and for large triangles the
+// distance from the cell's centre. Each of these is a lower bound of the distance between cell and
+// triangle, so none that is near enough is missed.
 void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, Threads threads,
                CellBits& bits);
 
@@ -111,11 +111,12 @@ struct DoubtRule {
   double sample_error = 0;  // metres
 };
 // Marks every coarse cell with a point in the range in which the error of the coarse interpolant is
-// not proved to be as allowed, and the 26 cells around each. Let d be the distance, x_i the cell's
-// corners, w_i the trilinear weights of a point x, so that x = sum w_i x_i, and c = sum w_i d(x_i).
+// not proved to be as allowed. Also marks the 26 cells around each. Let d be the distance, x_i the
+// cell's corners and w_i the trilinear weights of a point x. So x = sum w_i x_i, and let c = sum
+// w_i d(x_i).
 //
-// c is not much too large. d^2 is a minimum of |x - y|^2 over surface points y, so d^2 - |x|^2 is a
-// minimum of affine functions, and concave:
+// c is not much too large. Over surface points y, d^2 is a minimum of |x - y|^2. So d^2 - |x|^2 is
+// a minimum of affine functions, and concave:
 //   d^2 >= sum w_i d(x_i)^2 - sum w_i |x_i - x|^2 >= c^2 - s^2, s^2 <= 3/4 side^2 = 48 cells^2.
 // c - sqrt(c^2 - s^2) falls with c, so with the nearest corner at m: over = m - sqrt(m^2 - s^2).
 // No point is further than s from all corners, so if m > s the cell has no surface and one sign.
@@ -124,20 +125,20 @@ struct DoubtRule {
 //   d(x) - c <= sum w_i (|x_i - y| - d(x_i)) <= max (|x_i - y| - d(x_i)) = under.
 // The y nearest to the cell's centre is a good one.
 //
-// Cells beside a marked one have a brick with some nodes of the coarse interpolant, on faces that
-// they share with cells without brick, and the rest exact. A value there is the mean of
-// v_i, each c_i or d_i, with c the mean of the c_i. d_i <= c_i + under, so the mean is at most
-// c + under <= d + over + under; and d_i >= c_i - over, so it is at least c - over >= d - under -
-// over. Hence a cell passes if over + under is allowed. A cell that does not pass has exact nodes
-// only, since all cells around it have bricks.
+// Cells beside a marked one have a brick. Some of its nodes are of the coarse interpolant, on faces
+// that they share with cells without brick. The rest is exact. A value there is the mean of v_i,
+// each c_i or d_i, with c the mean of the c_i. Since d_i <= c_i + under, the mean is at most c +
+// under <= d + over + under. Since d_i >= c_i - over, it is at least c - over >= d - under - over.
+// Hence a cell passes if over + under is allowed. A cell that does not pass has exact nodes only,
+// since all cells around it have bricks.
 void mark_doubts(std::span<const float> coarse, const Lattice& coarse_lattice, const Bvh& bvh,
                  const DoubtRule& rule, Threads threads, CellBits& bits);
 
 // Marks cells in which the coarse interpolant is estimated to be off by more than `tolerance` times
-// the distance. Where the surface is far, the field is a smooth function but for creases, at which
-// it passes from one nearest part to another; on a crease between unit slopes g and g' the slope of
-// the interpolant is about their mean, and it is off by about half a cell's side times
-// |g - g'| / 2 = sqrt(1 - |mean|^2). Only an estimate: what is guaranteed is far_error.
+// the distance. If the surface is far, the field is a smooth function but for creases, at which it
+// passes from one nearest part to another. On a crease between unit slopes g and g' the slope of
+// the interpolant is about their mean. The interpolant is then off by about half a cell's side
+// times |g - g'| / 2 = sqrt(1 - |mean|^2). This is only an estimate: the guarantee is far_error.
 void mark_creases(std::span<const float> coarse, const Lattice& coarse_lattice, double tolerance,
                   Threads threads, CellBits& bits);
 // The same for one cell.

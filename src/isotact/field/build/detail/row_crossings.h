@@ -1,10 +1,10 @@
 // Where a closed surface crosses the grid lines along x, and so the winding number of every node.
 //
 // Corners are snapped to multiples of 1/2048 cell, lines are moved by 1/4096 cell, so that no line
-// meets a corner. All that decides whether a line meets a triangle is computed in integers, edge by
-// edge, from numbers that the two triangles of an edge share: no line can slip between them, and
-// the winding number returns to zero at the end of every line. The price is that the surface seems
-// to be moved by up to 1/2000 cell, so a sign may be wrong where the distance is below that.
+// meets a corner. Whether a line meets a triangle is decided in integers, edge by edge, from
+// numbers that the two triangles of an edge share. So no line can slip between them, and the
+// winding number returns to zero at the end of every line. The price is that the surface seems to
+// be moved by up to 1/2000 cell. So a sign may be wrong if the distance is below that.
 #pragma once
 
 #include <cstdint>

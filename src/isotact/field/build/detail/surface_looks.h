@@ -2,18 +2,18 @@
 // no solid behind it. Cheap where the body is thick, which is nearly everywhere.
 //
 // Why nothing is missed. A ball of the body, of radius R cells about c, is found again in the
-// field: a value is the mean, as trilinear interpolation weighs them, of the samples at eight nodes
-// n, each at most |n - c| - R + e, where e is the error of a sample. With weights of mean x and of
-// variance 3/4 at most (three axes of 1/4 each) the mean of |n - c| is at most sqrt(|x - c|^2 +
-// 3/4). So the field is solid wherever |x - c|^2 <= (R - e)^2 - 3/4. Conversely, a value
-// of -v at c says that the body's ball there has R^2 >= (v - e)^2 - 3/4: no sample is lower than
-// -|n - p| - e, for p the nearest point of the surface. Hence one value, taken deep behind a
-// triangle, shows that all points within some reach of c have solid within 1.25 cells: those of the
-// triangle, if its corners are, and often those of the next ones in the mesh too. Since the body's
-// ball has no surface in it, a thin part can hide before it only if it and the gap behind it are
-// less than 1.1 cells together; then the field's surface is still that near. Triangles that are too
-// large are cut; pieces of about a cell that no ball covers are tested half a cell behind their
-// centre.
+// field. A value is the mean, as trilinear interpolation weighs them, of the samples at eight nodes
+// n. Each sample is at most |n - c| - R + e, where e is the error of a sample. The weights have
+// mean x and a variance of at most 3/4 (three axes of 1/4 each). So the mean of |n - c| is at most
+// sqrt(|x - c|^2 + 3/4). So the field is solid wherever |x - c|^2 <= (R - e)^2 - 3/4. Conversely,
+// let the value at c be -v. No sample is lower than -|n - p| - e, for p the nearest point of the
+// surface. So the body's ball there has R^2 >= (v - e)^2 - 3/4. Hence one value, taken deep behind
+// a triangle, shows that all points within some reach of c have solid within 1.25 cells. These
+// include the triangle's points, if its corners are among them, and often those of the next
+// triangles in the mesh. The body's ball has no surface in it. So a thin part can hide before it
+// only if the part and the gap behind it are less than 1.1 cells together. Then the field's surface
+// is still that near. Triangles that are too large are cut; pieces of about a cell that no ball
+// covers are tested half a cell behind their centre.
 #pragma once
 
 #include <cstddef>

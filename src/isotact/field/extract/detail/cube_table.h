@@ -7,8 +7,8 @@
 
 namespace isotact::detail {
 
-// Corner c lies at (c & 1, c >> 1 & 1, c >> 2 & 1). Edge e runs along axis e / 4 from the corner
-// whose other two coordinates, in the order of the axes, are the bits of e % 4.
+// Corner c lies at (c & 1, c >> 1 & 1, c >> 2 & 1). Edge e runs along axis e / 4 from a corner. The
+// other two coordinates of this corner, in the order of the axes, are the bits of e % 4.
 struct CubeEdge {
   std::uint8_t axis;
   std::uint8_t lower, upper;  // corners
@@ -27,11 +27,11 @@ struct CubeCase {
   std::array<std::array<std::uint8_t, 3>, 5> triangles{};  // of edges; facing the outer corners
 };
 
-// By inner corners as bits. On a face whose corners alternate, the inner ones are parted: both
+// By inner corners as bits. On a face whose corners alternate, the inner ones are parted. Both
 // cubes at the face see the same four values and cut it alike, so surfaces have no cracks. No
-// triangle has a side across a face other than where the face is cut: a side inside of a cube
-// belongs to two triangles of that cube, a side on a face to one of each neighbour. Hence surfaces
-// are manifold, wherever the cuts lie on their edges.
+// triangle has a side across a face other than where the face is cut. A side inside of a cube
+// belongs to two triangles of that cube. A side on a face belongs to one triangle of each
+// neighbour. Hence surfaces are manifold, wherever the cuts lie on their edges.
 const std::array<CubeCase, 256>& cube_cases();
 
 }  // namespace isotact::detail

@@ -1,7 +1,7 @@
-// From sampled bricks to the flat buffer. A builder says which coarse cells have bricks, gets the
-// buffer with its blocks and corners filled in, writes the corrections of each brick's own 8^3
-// nodes, and lets finish() do what binds bricks together: shared faces, zeros towards cells without
-// brick, ranges and the tree.
+// From sampled bricks to the flat buffer. A builder says which coarse cells have bricks, and gets
+// the buffer with its blocks and corners filled in. It writes the corrections of each brick's own
+// 8^3 nodes. Then finish() does the work that binds bricks together: shared faces, zeros towards
+// cells without brick, ranges and the tree.
 #pragma once
 
 #include <atomic>
@@ -65,11 +65,11 @@ class BrickAssembly {
 
   BrickField finish();
 
-  // For local edits, instead of set() and finish(): takes over a brick of a finished field on the
-  // same lattice, whose corners and own nodes are the same, and whose neighbours were there before;
-  // binds only the given bricks (all that were set, and those beside bricks that were set or
-  // are gone), and updates the tree only above the given cells (of these bricks, and all whose
-  // corners or bricks changed).
+  // For local edits, instead of set() and finish(). Takes over a brick of a finished field on the
+  // same lattice. Its corners and own nodes are the same, and its neighbours were there before. The
+  // finish() below binds only the given bricks (all that were set, and those beside bricks that
+  // were set or are gone). It updates the tree only above the given cells (of these bricks, and all
+  // whose corners or bricks changed).
   void adopt(std::size_t number, const Brick& finished, const ValueRange& range);
   struct Changes {
     const BrickField& before;

@@ -36,8 +36,8 @@ struct EdgeQuad {
   double at_b(std::size_t first, double b) const { return lerp(edge[first], edge[first + 1], b); }
 };
 
-// For the axes a, b = a + 1, c = a + 2 (cyclic): how f rises along the edges of axis a, and by how
-// much component a of the half gradient falls along them.
+// For the axes a, b = a + 1, c = a + 2 (cyclic). The first member says how f rises along the edges
+// of axis a. The second says by how much component a of the half gradient falls along them.
 struct EdgeRises {
   std::array<EdgeQuad, 3> f{}, fall{};
 };
@@ -117,8 +117,8 @@ inline Interval compute_range(const ControlNet& net) {
 }
 
 // A bound of the gradient's squared length in the cell. A derivative's coefficients are twice the
-// differences of neighbours; raised to second degree along its axis, all three components have 27,
-// and the length of a mean of vectors is at most that of the longest.
+// differences of neighbours. Raised to second degree along its axis, all three components have 27.
+// The length of a mean of vectors is at most that of the longest.
 inline double compute_gradient_bound_sq(const ControlNet& net) {
   constexpr std::array<std::size_t, 3> kStride{1, 3, 9};
   double bound = 0;

@@ -1,12 +1,13 @@
-// Where coarse nodes are interpolated. Far from the surface a field is smooth enough for nodes 16
-// cells apart: 2^3 coarse cells that begin at even ones are sparse where the eight even nodes at
-// their corners are at least BrickFieldHeader::sparse_from away from zero. A node between even ones
-// is interpolated where all that share it are sparse. The rest are distances.
+// The rule by which coarse nodes are interpolated. Far from the surface a field is smooth enough
+// for nodes 16 cells apart. Consider 2^3 coarse cells that begin at even ones, and the eight even
+// nodes at their corners. The cells are sparse if these nodes are at least
+// BrickFieldHeader::sparse_from away from zero. A node between even ones is interpolated where all
+// that share it are sparse. The rest are distances.
 //
 // A value in a sparse place is a mean, with weights w_i, of distances at nodes x_i whose mean is
-// the point x itself. Distances change no faster than space, so it is off by at most
-// sum w_i |x - x_i| <= sqrt(sum w_i |x - x_i|^2), and nodes that are not interpolated only bring
-// the x_i nearer (a square is convex): at most 16 h sqrt(3/4) = 8 sqrt(3) h.
+// the point x itself. Distances change no faster than space, so it is off by at most sum w_i |x -
+// x_i| <= sqrt(sum w_i |x - x_i|^2). Nodes that are not interpolated only bring the x_i nearer (a
+// square is convex). So the error is at most 16 h sqrt(3/4) = 8 sqrt(3) h.
 #pragma once
 
 #include <cmath>

@@ -3,9 +3,9 @@
 // Away from the rims, a phase modulo 1 has a level surface like any function. It ends on the rims,
 // around which the phase runs once through all values (it is a Seifert surface of them). Here it is
 // made of quads dual to the crossed edges of a lattice (surface nets: Gibson, Constrained Elastic
-// Surface Nets, 1998): one vertex per cell. A lattice face around whose corners the phase turns
-// once is pierced by a rim; the quads end exactly there, in the cells of pierced faces, whatever
-// the shape and number of the rims.
+// Surface Nets, 1998): one vertex per cell. If the phase turns once around the corners of a lattice
+// face, a rim pierces that face. The quads end exactly there, in the cells of pierced faces,
+// whatever the shape and number of the rims.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ struct SheetSettings {
 
 struct SheetCell {
   Index3 index{};
-  // At 4 d + u + 2 v, the edge along axis d with offsets u and v along the next two: +1 if the
-  // surface faces along d, -1 if it faces against d, 0 if it does not cross the edge.
+  // Element 4 d + u + 2 v is for the edge along axis d with offsets u and v along the next two. It
+  // is +1 if the surface faces along d, -1 if it faces against d, 0 if it does not cross the edge.
   std::array<std::int8_t, 12> crossings{};
   bool crossed = false;
   bool pierced = false;
@@ -67,9 +67,9 @@ struct RefineSettings {
   Threads threads{};
 };
 
-// Splits edges whose middle is further off the surface on which the phase is a half, at the point
-// of the surface above or below, again and again. Net edges of the patch are never split, so they
-// stay the same.
+// Splits edges whose middle is further than the tolerance off the surface on which the phase is a
+// half. The split is at the point of the surface above or below. This is done again and again. Net
+// edges of the patch are never split, so they stay the same.
 void refine(Patch& patch, const TriangleMesh& mesh, const WindingPhase& phase,
             const RefineSettings& settings);
 

@@ -1,7 +1,7 @@
 // The winding number of an open mesh modulo 1, from its rims alone.
 //
 // Closed by cones from its rims to points of their own, the mesh would have whole winding numbers.
-// So w = -(solid angle of the cones) / (4 pi) modulo 1, wherever the rest of the mesh is, and
+// So w = -(solid angle of the cones) / (4 pi) modulo 1, wherever the rest of the mesh is. Hence
 // exp(2 pi i w) is a product of one complex number per rim edge. It is smooth everywhere but on the
 // rims: neither the mesh nor the cones are seen in it.
 #pragma once
@@ -18,9 +18,10 @@
 
 namespace isotact::surface_detail {
 
-// The solid angle of a triangle (van Oosterom and Strackee, The Solid Angle of a Plane Triangle,
-// 1983), as a complex number whose angle is half of it. Products of such numbers add the angles
-// without any arc tangent, and that is all it takes to follow a winding number modulo 1.
+// The solid angle of a triangle, as a complex number whose angle is half of it. The formula is by
+// van Oosterom and Strackee (The Solid Angle of a Plane Triangle, 1983). Products of such numbers
+// add the angles without any arc tangent, and that is all it takes to follow a winding number
+// modulo 1.
 
 struct Complex {
   double re = 1, im = 0;

@@ -65,8 +65,8 @@ double compute_area(const TriangleMesh& mesh);
 double compute_backed_share(const TriangleMesh& mesh, Threads threads);
 
 // Returns a share of the points of the box that are further than `distance` from the closed
-// surface: those whose sign by its winding number (whole) differs from the sign by the given
-// mesh's.
+// surface. The share is that of points with two signs: the sign by its winding number (whole)
+// differs from the sign by the given mesh's.
 double compute_wrong_share(const TriangleMesh& given, const TriangleMesh& closed, double distance,
                            Threads threads);
 

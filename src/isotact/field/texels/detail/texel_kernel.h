@@ -225,10 +225,9 @@ ISOTACT_INLINE void evaluate_texels(const TexelGrid& grid, const L (&point)[3], 
 }
 
 // A lower bound of the true distance, metres, by the node nearest to the point alone: distances
-// change no faster than space. Exact nodes make it better than what the eight around say, whose
-// mixture is off by more than the distance to the nearest one; and it takes an eighth of the
-// memory. But for the nodes' own error. Outside of the box, which holds the body: as field.h has
-// it.
+// change no faster than space. Exact nodes make it better than a mean of the eight around, which is
+// off by more than the distance to the nearest one. It also takes an eighth of the memory. But for
+// the nodes' own error. Outside of the box, which holds the body: as field.h has it.
 template <typename L>
 ISOTACT_INLINE L compute_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
   constexpr unsigned kLanes = kTexelLanes<L>;

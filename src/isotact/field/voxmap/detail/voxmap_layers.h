@@ -37,14 +37,14 @@ struct Runs {
 };
 // Their number, before memory is taken for them.
 std::size_t count_runs(std::span<const std::uint8_t> surface, const Index3& cells, Threads threads);
-// Scan-line filling: a run is outside if it touches a face of the grid, or lies beside an outer run
+// Scan-line filling. A run is outside if it touches a face of the grid, or lies beside an outer run
 // in one of the four neighbouring rows. Surface voxels hold the whole surface, so two voxels
 // without surface that share as much as a corner lie on the same side. All other runs stay
 // enclosed.
 Runs fill_outside(std::span<const std::uint8_t> surface, const Index3& cells, Threads threads);
 
-// Asks for every region of enclosed voxels that share faces, in the order of their first voxels,
-// whether it is inside: is_inside(place) of one of its deepest voxels, always the same one;
+// Asks whether each region of enclosed voxels that share faces is inside, in the order of their
+// first voxels. It calls is_inside(place) of one of the deepest voxels, always the same one.
 // `depths` are the chessboard distances, of either sign.
 void decide_enclosed(Runs& all, const Index3& cells, std::span<const std::int16_t> depths,
                      const std::function<bool(std::size_t place)>& is_inside);

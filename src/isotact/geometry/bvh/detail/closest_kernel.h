@@ -3,22 +3,22 @@
 // Why culling by boxes never loses the answer. Let d be the true distance of a triangle, S the
 // largest extent of the mesh and e = 2^-24.
 //   * find_nearest computes in double the distance of a point that lies on the triangle but for
-//     rounding, so its result is at least d (1 - 2^-48) - 2^-48 S.
+//     rounding. So its result is at least d (1 - 2^-48) - 2^-48 S.
 //   * The axes of a node are unit vectors rounded to float: their matrix stretches no vector by
 //   more
 //     than 1 + 2^-22. The sides of its boxes, as the kernel computes them, enclose the triangles'
 //     exact local coordinates (orient_nodes.h). So the exact distance to a box, in exact local
 //     coordinates of the point, is at most d (1 + 2^-22).
-//   * The point's computed local coordinates y are off by at most 4.1 e |p - origin|, and |p -
-//     origin| is at most 1.001 (|y0| + |y1| + |y2|): both sides of every box are therefore moved
+//   * The point's computed local coordinates y are off by at most 4.1 e |p - origin|. Here |p -
+//     origin| is at most 1.001 (|y0| + |y1| + |y2|). Both sides of every box are therefore moved
 //     outwards by 8 e times that sum, plus 2^-126 where products underflow.
 //   * Then each side's distance is off by a factor of at most 1 + e, and squares and sums by 1 + 4e
-//     together: the computed square is at most d^2 (1 + 2^-20), plus 2^-148 where squares
+//     together. The computed square is at most d^2 (1 + 2^-20), plus 2^-148 where squares
 //     underflow.
-// A triangle whose computed distance reaches the best one, b, thus has d <= b (1 + 2^-47) + 2^-47 S
-// and a box whose computed square is below (b (1 + 2^-19) + margin)^2 + kTiny with margin = 2^-44
-// S, even after that is rounded to float. Only boxes beyond it are culled. Where p - origin
-// overflows, the moved sides are NaN and greater() makes the distance 0; where a box's square
+// A triangle whose computed distance reaches the best one, b, thus has d <= b (1 + 2^-47) + 2^-47
+// S. Its box has a computed square below (b (1 + 2^-19) + margin)^2 + kTiny with margin = 2^-44 S.
+// This holds even after that bound is rounded to float. Only boxes beyond it are culled. If p -
+// origin overflows, the moved sides are NaN and greater() makes the distance 0. If a box's square
 // overflows to infinity, so does the bound, or d is truly beyond it.
 #pragma once
 

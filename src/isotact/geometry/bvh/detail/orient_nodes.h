@@ -9,7 +9,7 @@
 
 namespace isotact::detail {
 
-// Nodes with more blocks keep the axes of the mesh: their surface is too curved to gain by turning,
+// Nodes with more blocks keep the axes of the mesh. Their surface is too curved to gain by turning,
 // and each level that is turned costs a pass over all triangles.
 inline constexpr std::uint32_t kMaxTurnedBlocks = 1024;
 

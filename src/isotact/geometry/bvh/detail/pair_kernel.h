@@ -2,10 +2,10 @@
 // offers. Boxes are tested in float, triangles in double.
 //
 // Why culling by boxes never loses the nearest pair. A box of A is tested against the eight boxes
-// of a node of B (or vice versa) by the gaps along the node's three axes, along those of
-// the single box, and along those of a frame that the caller chose: its first axis is the direction
-// from one body to the other at a near pair, which tells most pairs of boxes apart. Points of both
-// boxes are at least as far apart as the gaps along any orthonormal axes, put together by
+// of a node of B (or vice versa). The test uses gaps along the node's three axes, along those of
+// the single box, and along those of a frame that the caller chose. That frame's first axis is the
+// direction from one body to the other at a near pair. It tells most pairs of boxes apart. Points
+// of both boxes are at least as far apart as the gaps along any orthonormal axes, put together by
 // Pythagoras. The last axis is the line from middle to middle. Triangles are tested likewise, in
 // that frame, along the line between them and along both normals, before their distance is
 // computed.
@@ -14,8 +14,9 @@
 //     triangles (orient_nodes.h).
 //   * The offset of the single box's centre from the node's origin is computed in double and
 //     rounded to float once. All numbers after that are sums of at most sixteen products of numbers
-//     that are bounded by `extent`: the sum of the offset's components and of both boxes' sizes.
-//     Each operation rounds by 2^-24 of it, so gaps are off by less than 2^-19 of `extent`.
+//     that are bounded by `extent`. `extent` is the sum of the offset's components and of both
+//     boxes' sizes. Each operation rounds by 2^-24 of it, so gaps are off by less than 2^-19 of
+//     `extent`.
 // A box is culled only if its distance, less 2^-19 `extent`, and less 2^-20 of itself for the axes,
 // is at least what must be beaten.
 #pragma once
@@ -73,8 +74,8 @@ struct SegmentPair {
   D distance_sq, s, t;
 };
 
-// The nearest points p + s u and q + t v of two segments. Where they are parallel, s is any number
-// in [0, 1], and two projections find a nearest pair from there; where a segment has no length, the
+// The nearest points p + s u and q + t v of two segments. If they are parallel, s is any number in
+// [0, 1], and two projections find a nearest pair from there. If a segment has no length, the
 // division by zero gives a NaN, which clamp_to_unit makes 0.
 template <typename D>
 ISOTACT_INLINE SegmentPair<D> find_nearest_on_segments(const Point3<D>& p, const Point3<D>& u,
@@ -104,9 +105,9 @@ ISOTACT_INLINE auto crosses(const Point3<D>& p, const Point3<D>& q, const Triang
   return straddles & (left | right);
 }
 
-// Squared distances of a triangle from those in the lanes: the least one between a corner and a
-// triangle or between two edges, or zero if an edge of one passes through the other. NaN for lanes
-// without a triangle.
+// Squared distances of a triangle from those in the lanes. Each is the least one between a corner
+// and a triangle or between two edges. It is zero if an edge of one passes through the other. NaN
+// for lanes without a triangle.
 template <typename D>
 ISOTACT_INLINE D compute_distances_sq(const TriangleLanes<D>& a, const TriangleLanes<D>& b) {
   D best = find_nearest(a.corner[0], b.corner[0], b.corner[1], b.corner[2]).distance_sq;

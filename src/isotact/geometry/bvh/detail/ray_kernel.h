@@ -1,19 +1,20 @@
 // The search along a ray, over the widths that a processor offers.
 //
-// What is a hit: the watertight test of triangle_lanes.h says so, the ray passes the triangle's own
-// box by the slab test below, and t lies in range, where t is taken no earlier than the ray enters
-// that box. The slab test is made of float operations that are all monotonous: a larger box is
-// never entered later, left earlier or missed where a smaller one is not. So every node above a hit
-// is passed, and entered no later than the hit's t. Culling therefore cannot lose a hit, whatever
-// the rounding, and brute force, which runs the same three tests, finds the same hits.
+// A hit meets three conditions. The watertight test of triangle_lanes.h says so. The ray passes the
+// triangle's own box by the slab test below. And t lies in range, where t is taken no earlier than
+// the ray enters that box. The slab test is made of float operations that are all monotonous. A
+// larger box is never missed if a smaller one is not, and never entered later or left earlier. So
+// every node above a hit is passed, and entered no later than the hit's t. Culling therefore cannot
+// lose a hit, whatever the rounding, and brute force, which runs the same three tests, finds the
+// same hits.
 //
 // That the slab test does not reject a true hit is the second concern (or rays would slip through
 // shared edges after all). In exact arithmetic the hit point lies in the triangle, hence in its
-// box. The edge functions round in double, which moves the point by less than 2^-48 of the largest
-// distance L between the origin and the mesh; boxes are padded by 2^-44 L. The three roundings of
-// each slab's t in float, the rounding of the inverse direction, and the raising of components
-// below 1e-20 to that size (which moves the ray by less than the padding) are covered by
-// kSlabSlack.
+// box. The edge functions round in double, which moves the point by less than 2^-48 L. Here L is
+// the largest distance between the origin and the mesh. Boxes are padded by 2^-44 L. The slack
+// kSlabSlack covers the three roundings of each slab's t in float, and the rounding of the inverse
+// direction. It also covers the raising of components below 1e-20 to that size (which moves the ray
+// by less than the padding).
 #pragma once
 
 #include "isotact/geometry/bvh/detail/bvh_kernels.h"
@@ -144,8 +145,8 @@ struct RayKernel {
   }
 
   // Ordered by the t that a caller sees, which is rounded to float. The limit stays above all that
-  // round to the same float (which are within 2^-23 of each other, or 2^-149 among denormals): one
-  // of them may have a lower index. Beyond the range of float, all are at the same infinity.
+  // round to the same float, since one of them may have a lower index. They are within 2^-23 of
+  // each other, or 2^-149 among denormals. Beyond the range of float, all are at the same infinity.
   static void find_first(const RaySearch& ray, RayFound& best) {
     const double unit = ray.unit;
     auto best_t = static_cast<float>(best.t / unit);

@@ -1,4 +1,4 @@
-// The solid angle of a triangle, over a lane type, in basic arithmetic and square roots alone: the
+// The solid angle of a triangle, over a lane type, in basic arithmetic and square roots alone. The
 // atan2 of the C library gives other bits on machines with fused multiply-add.
 #pragma once
 
@@ -25,9 +25,10 @@ ISOTACT_INLINE D square_root(D x) {
   }
 }
 
-// The angle of the vector (x, y), like atan2(y, x), within 1e-15; 0 wherever y is 0. Halving the
-// angle twice, tan(a/2) = tan a / (1 + sqrt(1 + tan^2 a)), brings the tangent below tan(pi/16) =
-// 0.199, where the power series to the 19th power is off by less than 0.199^21/21 < 1e-16.
+// The angle of the vector (x, y), like atan2(y, x), within 1e-15; 0 wherever y is 0. The angle is
+// halved twice by tan(a/2) = tan a / (1 + sqrt(1 + tan^2 a)). This brings the tangent below
+// tan(pi/16) = 0.199. There the power series to the 19th power is off by less than 0.199^21/21 <
+// 1e-16.
 template <typename D>
 ISOTACT_INLINE D angle_of(D y, D x) {
   const D zero(0.0), one(1.0);
@@ -48,8 +49,8 @@ ISOTACT_INLINE D angle_of(D y, D x) {
 }
 
 // Half the signed solid angle of a triangle seen from the origin (van Oosterom and Strackee, The
-// Solid Angle of a Plane Triangle, 1983): positive where its back is seen, so that a closed mesh
-// sums up to 2 pi inside. 0 for degenerate triangles, and seen from a point in their plane.
+// Solid Angle of a Plane Triangle, 1983). It is positive if its back is seen, so that a closed mesh
+// sums up to 2 pi inside. It is 0 for degenerate triangles, and seen from a point in their plane.
 template <typename D>
 ISOTACT_INLINE D compute_half_solid_angle(const Point3<D>& a, const Point3<D>& b,
                                           const Point3<D>& c) {

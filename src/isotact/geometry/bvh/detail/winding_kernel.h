@@ -1,6 +1,6 @@
-// Summing solid angles down the hierarchy: children far enough away by their moments, near blocks
-// triangle by triangle (Barill, Dickson, Schmidt, Levin and Jacobson, Fast Winding Numbers for
-// Soups and Clouds, 2018).
+// Sums solid angles down the hierarchy: children far enough away by their moments, near blocks
+// triangle by triangle. The method is by Barill, Dickson, Schmidt, Levin and Jacobson (Fast Winding
+// Numbers for Soups and Clouds, 2018).
 #pragma once
 
 #include "isotact/geometry/bvh/bvh_layout.h"

@@ -1,7 +1,7 @@
-// A JSON text (RFC 8259) as a flat list of its values, for readers that face hostile input: 8
-// bytes per value and at most 4 times the text (and half a kilobyte), no recursion, no copies of
-// strings. The text must outlive the document. A value knows its path, which is worked out only
-// when an error needs it.
+// A JSON text (RFC 8259) as a flat list of its values, for readers that face hostile input. It
+// takes 8 bytes per value and at most 4 times the text (and half a kilobyte). It needs no recursion
+// and no copies of strings. The text must outlive the document. A value knows its path, which is
+// worked out only when an error needs it.
 #pragma once
 
 #include <cstddef>

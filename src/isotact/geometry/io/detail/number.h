@@ -13,8 +13,8 @@ namespace isotact::detail {
 
 constexpr bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 
-// All functions here need this many readable bytes from the end of the number on, the first of
-// which is no part of a number: they read eight bytes at a time.
+// All functions here need this many readable bytes from the end of the number on, since they read
+// eight bytes at a time. The first of these bytes is no part of a number.
 constexpr std::size_t kNumberPadding = 8;
 
 struct Digits {
@@ -52,9 +52,9 @@ inline Digits parse_eight_digits(const char* text) {
 // floats, nan and inf. `digits` is past the sign.
 const char* parse_float_slowly(const char* digits, bool is_negative, float& value);
 
-// Reads a decimal number (or nan or inf in the spellings of the common C libraries) at `text` and
-// returns the place past it, or nullptr where there is none. What is too large becomes infinite,
-// what is too small zero.
+// Reads a decimal number at `text` (or nan or inf in the spellings of the common C libraries).
+// Returns the place past it, or nullptr if there is none. A number that is too large becomes
+// infinite, and one that is too small becomes zero.
 inline const char* parse_float(const char* text, float& value) {
   constexpr std::array<double, 23> kPowersOfTen = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -95,11 +95,11 @@ inline const char* parse_float(const char* text, float& value) {
     }
   }
   if (exponent < -22 || exponent > 22) return parse_float_slowly(digits, is_negative, value);
-  // After Clinger, How to read floating point numbers accurately (1990): powers of ten up to 22 are
-  // exact doubles, so the quotient is wrong by the rounding of the mantissa and its own, together
-  // less than two units in the last place of a double. It rounds to the same float as the true
-  // value unless it lies as near as that to the middle between two floats, which is where the low
-  // 29 bits are 1 and zeros.
+  // After Clinger, How to read floating point numbers accurately (1990). Powers of ten up to 22 are
+  // exact doubles. So the quotient is wrong by the rounding of the mantissa and its own. Together
+  // these are less than two units in the last place of a double. It rounds to the same float as the
+  // true value unless it lies as near as that to the middle between two floats. At such a middle
+  // the low 29 bits are 1 and zeros.
   const auto exact = static_cast<double>(static_cast<std::int64_t>(mantissa));
   const double scaled = exponent < 0 ? exact / kPowersOfTen[static_cast<std::size_t>(-exponent)]
                                      : exact * kPowersOfTen[static_cast<std::size_t>(exponent)];

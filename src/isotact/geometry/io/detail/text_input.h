@@ -1,5 +1,5 @@
 // Words, numbers and lines of a text file in a Window. Lines end with LF, CR or CR LF, mixed as
-// they come, and may be of any length; a single word or number must be shorter than
+// they come, and may be of any length. A single word or number must be shorter than
 // Window::kMaxToken.
 #pragma once
 

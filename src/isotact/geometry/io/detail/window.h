@@ -21,7 +21,7 @@ namespace isotact::detail {
 class Window {
  public:
   static constexpr std::size_t kUsualSize = std::size_t{1} << 18U;  // stays in a core's own cache
-  // After ensure_token() more bytes than this are in the window, unless the file ends before: a
+  // After ensure_token() more bytes than this are in the window, unless the file ends before. So a
   // blank and a word of this length, which is too long, differ from a blank and a shorter one.
   static constexpr std::size_t kMaxToken = 1024;
   static constexpr std::size_t kPadding = 8;  // zero bytes behind the end

@@ -44,9 +44,9 @@ ISOTACT_INLINE D clamp_to_unit(D t) {
 }
 
 // The nearest point of a triangle a, b, c to p. The best point of the three edges is always found,
-// whatever the shape, and the foot on the face only replaces it where it is nearer and inside by
-// its weights. A sliver whose face weights are noise therefore still gets an answer as good as its
-// edges, and a triangle that is a segment or a point is measured as one.
+// whatever the shape. The foot on the face only replaces it if the foot is nearer and inside by its
+// weights. A sliver whose face weights are noise therefore still gets an answer as good as its
+// edges. A triangle that is a segment or a point is measured as one.
 template <typename D>
 ISOTACT_INLINE Nearest<D> find_nearest(const Point3<D>& p, const Point3<D>& a, const Point3<D>& b,
                                        const Point3<D>& c) {
@@ -82,8 +82,9 @@ ISOTACT_INLINE Nearest<D> find_nearest(const Point3<D>& p, const Point3<D>& a, c
 }
 
 // A ray made ready for the watertight test of Woop, Benthin and Wald (Watertight Ray/Triangle
-// Intersection, JCGT 2(1), 2013): axes permuted so that the direction is longest along the last
-// one, then sheared onto it. t is measured along that axis, in lengths of its component.
+// Intersection, JCGT 2(1), 2013). Axes are permuted so that the direction is longest along the last
+// one, then sheared onto it. The parameter t is measured along that axis, in lengths of its
+// component.
 template <typename D>
 struct ShearedRay {
   int kx, ky, kz;    // the permutation
@@ -101,8 +102,8 @@ struct Crossing {
 };
 
 // The corners are permuted as the ray is. In exact arithmetic the sign of each edge function says
-// on which side of the edge the ray passes. Rounded, the sign may be wrong, but the two triangles
-// of a shared edge compute products of the same numbers and so see exactly opposite values: a ray
+// on which side of the edge the ray passes. Rounded, the sign may be wrong. But the two triangles
+// of a shared edge compute products of the same numbers and so see exactly opposite values. A ray
 // cannot slip between them. A zero counts as a hit for both. Triangles seen edge-on are missed.
 template <typename D>
 ISOTACT_INLINE Crossing<D> find_crossing(const ShearedRay<D>& ray, const Point3<D>& corner_a,

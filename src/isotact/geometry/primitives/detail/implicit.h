@@ -110,12 +110,13 @@ WorkMesh march_tetrahedra(const ImplicitSolid& solid, double cell);
 // somewhat finer, then made coarser and more even (remesh). Deterministic.
 TriangleMesh polygonise(const ImplicitSolid& solid, std::size_t triangles);
 
-// Evens out a closed mesh of an implicit surface. Brings a closed manifold mesh down to `triangles`
-// by collapsing its shortest edges, flips edges towards a Delaunay triangulation, and moves
-// vertices along the surface to the middle of their neighbours, in turns; triangles are smaller
-// where the surface bends more (after Botsch and Kobbelt, "A Remeshing Approach to Multiresolution
-// Modeling", 2004). Stays closed and manifold with the same genus; no triangle turns over. A mesh
-// that cannot be brought down so far stays finer. Single-threaded, 20 microseconds per triangle.
+// Evens out a closed mesh of an implicit surface. Brings a closed manifold mesh down to
+// `triangles`. In turns, it collapses the shortest edges, flips edges towards a Delaunay
+// triangulation, and moves vertices along the surface to the middle of their neighbours. Triangles
+// are smaller if the surface bends more. The method is after Botsch and Kobbelt ("A Remeshing
+// Approach to Multiresolution Modeling", 2004). Stays closed and manifold with the same genus; no
+// triangle turns over. A mesh that cannot be brought down so far stays finer. Single-threaded, 20
+// microseconds per triangle.
 void remesh(WorkMesh& mesh, const ImplicitSolid& solid, std::size_t triangles);
 
 }  // namespace isotact::detail

@@ -59,8 +59,8 @@ class SurfaceBuilder {
   // the middle.
   void fill_disc(Ring ring, const Vec3& center, bool above);
 
-  // Throws Error, with the parameter that must be larger, where rounding to float32 would turn a
-  // triangle noticeably: where it is too small for its distance from the origin.
+  // Throws Error, with the parameter that must be larger, if rounding to float32 would turn a
+  // triangle noticeably. The triangle is then too small for its distance from the origin.
   TriangleMesh finish(const FinestParameter& finest) const;
 
  private:

@@ -47,7 +47,7 @@ struct GpuFieldBuilder::State {
   // bytes.
   std::size_t most_bricks(detail::SearchResult result, std::size_t most) const;
   // Returns the reason if the tree of a mesh or the coarse nodes of a lattice are too large for one
-  // buffer each, or an empty text.
+  // buffer each. Otherwise returns an empty text.
   std::string find_refusal(std::size_t triangles, const Lattice& lattice) const;
 };
 

@@ -56,7 +56,7 @@ class NodeSearch {
 
   const Index3& coarse_nodes() const { return coarse_nodes_; }
   const GpuBuffer& coarse_distances() const { return memory_.coarse_distances; }
-  // Cells. Twice the value of the CPU (DistancePass::error): a GPU's square root may be off by
+  // Cells. Twice the value of the CPU (DistancePass::error). A GPU's square root may be off by
   // three units in the last place, and sums may be computed in any order.
   double error() const { return error_; }
 

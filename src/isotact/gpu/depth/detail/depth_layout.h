@@ -162,9 +162,9 @@ struct DrawCommand {
 
 // ---- a detection in one dispatch ----------------------------------------------------------------
 
-// Input of a detection, a block of uniforms in rows of 16 bytes: this head, one OnceQuery per
-// query, instances, then entries: cluster | instance << 16. Every GPU accepts as many rows; larger
-// inputs take several passes.
+// Input of a detection, a block of uniforms in rows of 16 bytes. It has this head, one OnceQuery
+// per query, instances, then entries: cluster | instance << 16. Every GPU accepts as many rows;
+// larger inputs take several passes.
 ISOTACT_CONSTANT uint kOnceRows = 1024u, kInstanceRows = 4u;
 struct OnceHead {
   uint elements, element_words;

@@ -32,8 +32,8 @@ class TriangleSieve {
   // For a picture. Keeps its memory.
   void begin(const SolidTiles& solid, std::array<std::int32_t, 2> pixels);
   // Tests an element of triangles at a pose. True: all of them are clear of the tiles' boxes, which
-  // contain the object, with the half pixel between a tile and the centres of its neighbours'
-  // pixels. False: some are not, or a decision would take long.
+  // contain the object. The boxes include the half pixel between a tile and the centres of its
+  // neighbours' pixels. False: some are not, or a decision would take long.
   bool is_clear(const GpuMeshes::State& meshes, const GpuMeshes::State::Element& element,
                 const glsl::Rows3x4& clip_from_element);
 

@@ -1,5 +1,5 @@
-// The extent of an object on the CPU, as coarse as tiles of its depth map: enough to find the few
-// triangles of an environment that may meet it.
+// The extent of an object on the CPU, as coarse as tiles of its depth map. This is enough to find
+// the few triangles of an environment that may meet it.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // The nearest points of two features, from the differences of their vertices alone: their position
 // in the world does not matter, and costs no digits.
 //
-// The direction between nearest points must be accurate in all its digits, since it is to separate
-// whole features that may be a million times longer than the gap. A difference of nearly equal
-// points is not. It is therefore made perpendicular to the features afterwards. Along an edge, the
-// component along it is removed. On a face and between crossed edges, the normal itself is used.
+// The direction between nearest points must be accurate in all its digits. It is to separate whole
+// features that may be a million times longer than the gap. A difference of nearly equal points is
+// not. It is therefore made perpendicular to the features afterwards. Along an edge, the component
+// along it is removed. On a face and between crossed edges, the normal itself is used.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ inline NearestFeatures find_nearest_on_face(const Vec3& a, const Vec3& b, const 
 // Between two edges: `between` leads from the start of the second to that of the first, and `first`
 // and `second` run along the edges. The minimum of a convex function over a square has zero slope,
 // or is on a side: all five candidates are measured. The first is noise if edges are nearly
-// parallel, but then its distance is no less than the true one, and a side has one that is as good.
+// parallel. But then its distance is no less than the true one, and a side has one that is as good.
 inline NearestFeatures find_nearest_on_edges(const Vec3& between, const Vec3& first,
                                              const Vec3& second) {
   const double aa = dot(first, first), ab = dot(first, second), bb = dot(second, second);

@@ -4,9 +4,9 @@
 // pixels from the picture: 2^52 steps. Edge functions, products of two differences of coordinates,
 // are therefore integers below 2^108. 128 bits suffice, and each decision is exact for the snapped
 // corners. Two triangles with a common edge share its two snapped corners. A pixel centre on the
-// edge belongs to exactly one of them if they lie on different sides of it, and to both or none if
-// they lie on one side. The surface of a solid is therefore crossed as often inwards as outwards,
-// in every pixel.
+// edge belongs to exactly one of them if they lie on different sides of it. It belongs to both or
+// none if they lie on one side. The surface of a solid is therefore crossed as often inwards as
+// outwards, in every pixel.
 #pragma once
 
 #include <algorithm>
@@ -154,8 +154,9 @@ void draw_triangle_middles(const RasterPrimitive& primitive, const RasterRows& r
 }
 
 // Draws one pixel per column (or row, if the line is steeper): the one that contains the line at
-// the column's centre, from its lower end up to, but excluding, its upper end. Chains of lines are
-// therefore drawn without gaps and without duplicates. Lines that pass no centre are not drawn.
+// the column's centre. The line counts from its lower end up to, but excluding, its upper end.
+// Chains of lines are therefore drawn without gaps and without duplicates. Lines that pass no
+// centre are not drawn.
 template <typename Emit>
 void draw_line_middles(const RasterPrimitive& primitive, const RasterRows& rows, Emit&& emit) {
   RasterPoint a = primitive.at[0], b = primitive.at[1];

@@ -197,8 +197,8 @@ struct IdfFormulas {
   }
 };
 
-// Scales to unit length; up if there is no direction. Divides by the largest component first:
-// directions may be as short as the gap between two bodies, over a large scale, and their square is
+// Scales to unit length; up if there is no direction. Divides by the largest component first.
+// Directions may be as short as the gap between two bodies, over a large scale, and their square is
 // then not a float.
 template <typename L>
 ISOTACT_INLINE void normalise(L (&v)[3]) {

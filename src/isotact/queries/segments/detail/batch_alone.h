@@ -36,10 +36,10 @@ struct BatchAlone : BatchLanes<F> {
   //
   // The path is in the macro cells that it entered last on each axis (CellWalk). So it enters each
   // but the first through one of the planes between the first and the last. Lengths are macro
-  // cells, and there are N on the longest side. The time at a plane is off by 3 * 2^-24 of it, and
-  // so the position by less than 10 * 2^-24 * N < 1e-6 * N, even if planes are compared by their
-  // times. If it is not that close to another plane, it gives the macro cell. Otherwise the path is
-  // walked: it might enter one macro cell by two planes.
+  // cells, and there are N on the longest side. The time at a plane is off by 3 * 2^-24 of it. So
+  // the position is off by less than 10 * 2^-24 * N < 1e-6 * N, even if planes are compared by
+  // their times. If it is not that close to another plane, it gives the macro cell. Otherwise the
+  // path is walked: it might enter one macro cell by two planes.
   static ISOTACT_INLINE void trace(BatchWork& w, Macros& macros) {
     using Axes = Lanes<float, 4>;
     const BatchField& field = *w.field;

@@ -1,5 +1,5 @@
-// Operations on lanes of the stages of segment_batch.h beyond arithmetic: rows of memory to columns
-// of lanes and back, and packing of lanes to the end of a table.
+// Operations on lanes of the stages of segment_batch.h beyond arithmetic. They turn rows of memory
+// into columns of lanes and back, and pack lanes to the end of a table.
 #pragma once
 
 #include "isotact/queries/segments/detail/segment_batch.h"

@@ -2,7 +2,7 @@
 // it.
 //
 // A batch passes through stages. Each works on a table of many items, eight at a time, and
-// prefetches the memory that the next one reads: a wait for memory per segment becomes a stream.
+// prefetches the memory that the next one reads. So a wait for memory per segment becomes a stream.
 // Remaining items are packed without branches. The arithmetic is that of the walk of one segment
 // (segment_walk.h), so that results are the same bit for bit.
 //   1. trace:  through macro cells, over free cubes; lists those with indexed cells

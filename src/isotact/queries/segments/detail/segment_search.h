@@ -13,7 +13,7 @@ namespace isotact::detail {
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
                 IntervalSink& sink, SegmentWork& counts);
 // A walk through an octree, from the root as in XB14, in steps. Each ends with a prefetch of the
-// node or cell that the next one reads, if it is not on a level that stays in the caches. So walks
+// node or cell that the next one reads. Levels that stay in the caches get no prefetch. So walks
 // that take turns wait for memory together.
 class OctreeWalk {
  public:
@@ -40,8 +40,8 @@ void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSet
                  IntervalSink& sink, SegmentWork& counts);
 
 // The octree below a brick: ranges of its 2^3 blocks of 4^3 cells and 4^3 blocks of 2^3 cells, x
-// fastest. They are widened by the rounding of values, so that a block that lies on one side of a
-// margin has no cell that sees another side.
+// fastest. They are widened by the rounding of values. So a block that lies on one side of a margin
+// has no cell that sees another side.
 struct BrickTree {
   ValueRange four[8], two[64];
 };

@@ -3,9 +3,9 @@
 // Let phi be the field less the index's centre, in cells, and g any vector. If phi is m at x, then
 // g . x - m equals g . x - phi(x). In a cell, that function is trilinear, so it lies between its
 // least and its largest value at the corners. The isosurfaces of all m from -reach to reach are
-// only in cells that have a corner at or below reach and one at or above -reach. So the bounds over
-// these cells, plus m, enclose the isosurface m. This holds for any g; one near the mean slope
-// makes the slab thin.
+// only in certain cells. These have a corner at or below reach and one at or above -reach. So the
+// bounds over these cells, plus m, enclose the isosurface m. This holds for any g; one near the
+// mean slope makes the slab thin.
 //
 // The part of the box on one side of the slab is convex and without the isosurface: all of it is
 // inside, or all is outside. The outermost corner c of the box gives the side. It is the same for

@@ -1,5 +1,5 @@
-// Free space of spheres at one value of a field: a lower bound of the distance from each block of
-// 8^3 cells to the nearest block with a position at or below that value.
+// Free space of spheres at one value of a field. Each block of 8^3 cells has a lower bound of the
+// distance to the nearest block with a position at or below that value.
 //
 // It needs no Lipschitz bound: distances are those between blocks. A field that is steeper than 1,
 // or wrong, loses nothing.
@@ -25,8 +25,8 @@ struct FreeSpace {
   std::vector<std::uint8_t> quarters;
   std::vector<std::uint8_t> marked;  // 1: the block has such a position.
   Vec3f size{};                      // Size of the lattice.
-  // If the isosurface leaves the box: every outside position at or below the value is within this
-  // distance of a block on the box's side that has one as well.
+  // For an isosurface that leaves the box. Every outside position at or below the value is within
+  // this distance of a block on the box's side. That block has such a position as well.
   double reach = 0;
 };
 inline constexpr int kMostFree = 252;
@@ -37,9 +37,9 @@ std::vector<std::uint8_t> compute_block_distances(const Index3& blocks,
                                                   const std::vector<std::uint8_t>& marked,
                                                   Threads threads);
 
-// Outside its box a field is sqrt(g^2 + v^2), with the distance g to the box and the value v at the
-// nearest point of it, or g + v if v is negative (field.h). If that is at most margin, v is as
-// well, and g is at most the returned value.
+// Outside its box a field is sqrt(g^2 + v^2), or g + v if v is negative (field.h). Here g is the
+// distance to the box, and v the value at the nearest point of it. If the field is at most margin,
+// v is as well, and g is at most the returned value.
 double compute_free_reach(double margin, double least_on_sides);
 
 // `least_on_sides`: smallest value of the field on the sides of its box.

@@ -1,5 +1,5 @@
-// A motion of two bodies as a curve of maps from the shell's frame to the field's, with a bound of
-// how much the paths of points bend.
+// A motion of two bodies as a curve of maps from the shell's frame to the field's. It has a bound
+// of how much the paths of points bend.
 #pragma once
 
 #include <array>

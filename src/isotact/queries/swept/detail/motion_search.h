@@ -3,11 +3,11 @@
 //
 // Why a dropped pair cannot touch. Let n be a unit vector in A's frame. Each point of B moves along
 // a path that is at most e away from its chord over the interval (motion_curve.h). On the chord, n
-// . x is a linear function of time, so it is least at an end of the interval. If at both ends all
-// points of B's box have n . x above that of all points of A's box by more than margin + e, then
-// every point of B is further than the margin from every point of A, at all times between. The same
-// holds for -n. Along n the gap of a pair is exact for translations, so bodies that slide along
-// each other are separated in one step; for rotations e falls with the square of the interval.
+// . x is a linear function of time, so it is least at an end of the interval. At both ends, let all
+// of B's box have n . x above all of A's box by more than margin + e. Then every point of B is
+// further than the margin from every point of A, at all times between. The same holds for -n. Along
+// n the gap of a pair is exact for translations, so bodies that slide along each other are
+// separated in one step. For rotations e falls with the square of the interval.
 //
 // An interval with pairs left is halved, the earlier half first, and both halves go on with the
 // pairs that were left. Boxes are opened only as long as they are larger than what they go in the
@@ -30,7 +30,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr int kMostHalvings = 40;
 // Pairs are opened in intervals in which they go at most this share of the larger one's radius.
 // Pairs of triangles cost more than boxes, so they wait for shorter intervals. Parts that slide
-// along each other do not come nearer to a plane that tells them apart: if they go less than the
+// along each other do not come nearer to a plane that tells them apart. If they go less than the
 // last share towards it, they need no shorter interval.
 inline constexpr double kBoxShare = 0.5, kTriangleShare = 0.25, kSlidingShare = 0.02;
 

@@ -1,6 +1,6 @@
-// The culling of XB14, section 3.3, for comparison (ShellTraversal::kPaper): the tree in
-// breadth-first order, where a sphere of radius r counts as free if the path of its centre does not
-// meet the isosurface at r.
+// The culling of XB14, section 3.3, for comparison (ShellTraversal::kPaper). It has the tree in
+// breadth-first order. A sphere of radius r counts as free if the path of its centre does not meet
+// the isosurface at r.
 #pragma once
 
 #include <cstdint>

@@ -3,13 +3,13 @@
 //
 // A front is a set of nodes of the tree, and of points below opened clusters, that together contain
 // all points once. Each position p (a point, or the centre of a node's sphere) has a free distance
-// c (`room`), relative to a reference R: a map of the shell into the field, one for all. All of the
-// field within c of R p is on one side of the isosurface; for a node, within c plus the radius of
-// its sphere. Let a motion be a chain of straight pieces between maps M_0 ... M_n. Positions move
-// straight between these, and a ball is convex. If |M_k p - R p| < c for all k, then p, or every
-// point of the node, stays on its side during the whole motion. A step only tests this, for eight
-// positions at a time. Poses that others set in between do not matter, and neither does the path to
-// the current pose: a trembling body uses nothing up.
+// c (`room`), relative to a reference R. The reference is a map of the shell into the field, one
+// for all. All of the field within c of R p is on one side of the isosurface. For a node this holds
+// within c plus the radius of its sphere. Let a motion be a chain of straight pieces between maps
+// M_0 ... M_n. Positions move straight between these, and a ball is convex. Let |M_k p - R p| < c
+// for all k. Then p, or every point of the node, stays on its side during the whole motion. A step
+// only tests this, for eight positions at a time. Poses that others set in between do not matter,
+// and neither does the path to the current pose: a trembling body uses nothing up.
 //
 // A position that has moved by its free distance is awake. Its free distance is measured anew at
 // the end of the motion. If that is more than it moved during the motion, nothing more is to be
@@ -25,10 +25,10 @@
 // depend only on free distances and counts.
 //
 // A free distance comes from a value v of the field: |v - margin| divided by a bound of its slope.
-// The bound is that of the position's block up to the block's side, that of the blocks around it
-// beyond, and finally that of the whole field (Steepness). Far outside, the distances between
-// blocks are better (free_space.h). Free distances are reduced by possible rounding: of positions
-// to floats of metres and of cells, and of values, in the traces as well as here.
+// The bound is that of the position's block up to the block's side. Beyond, it is that of the
+// blocks around it, and finally that of the whole field (Steepness). Far outside, the distances
+// between blocks are better (free_space.h). Free distances are reduced by possible rounding: of
+// positions to floats of metres and of cells, and of values, in the traces as well as here.
 #pragma once
 
 #include <atomic>
@@ -51,11 +51,11 @@ namespace isotact::detail {
 // The slope of a field around a position. The Lipschitz bound of a whole field is that of its worst
 // cell, three to six where kinks and quantisation meet. Elsewhere most slopes are near one.
 //
-// In a cell the field is trilinear: the slope along x is a mean of the cell's four edges along x,
-// and likewise for y and z. Its length is therefore at most the root of the sum of squares of the
-// steepest edge along each axis. A block of 8^3 cells (free_space.h) has the steepest of its cells.
-// Between two positions the field changes by no more than the slope of the steepest cell between
-// them allows: it is continuous.
+// In a cell the field is trilinear. Its slope along x is a mean of the cell's four edges along x,
+// and likewise for y and z. The slope's length is therefore at most the root of the sum of squares
+// of the steepest edge along each axis. A block of 8^3 cells (free_space.h) has the steepest of its
+// cells. Between two positions the field changes by no more than the slope of the steepest cell
+// between them allows: it is continuous.
 //
 // Blocks are measured at their first use, some microseconds each, and kept: 4 bytes per block. Any
 // number of threads may use it.

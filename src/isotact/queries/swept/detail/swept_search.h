@@ -29,7 +29,7 @@ unsigned find_touching_any(const AnySpace& space, const SphereLanes& spheres, co
                            SweptTimes& times);
 
 // As SegmentTracer::trace. Parts of a segment that stay nearer to the isosurface than a thousandth
-// of a cell are not resolved: a segment that slides along it would take as many values as there are
+// of a cell are not resolved. A segment that slides along it would take as many values as there are
 // floats.
 struct AnyTrace {
   const AnyField& field;
