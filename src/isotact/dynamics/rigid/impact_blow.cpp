@@ -20,6 +20,47 @@ constexpr double kFlush = 0.05;         // Radians, between a face and the other
 constexpr double kFaceCells = 0.1;      // Cells from the plane of a face.
 constexpr double kSameSide = 0.5;       // Cosine, at rims.
 
+// A flat face of one body on the other: points with one normal, not all on a line.
+struct Face {
+  Vec3 normal{};  // Outward, world.
+  Vec3 place{};
+  bool of_a = false;
+  std::vector<std::size_t> points{};  // Indices of contacts.
+};
+
+std::vector<Face> list_faces(const PlacedBody& a, const PlacedBody& b,
+                             const std::vector<Contact>& touching) {
+  std::vector<Face> faces;
+  for (std::size_t i = 0; i < touching.size(); ++i) {
+    const Contact& c = touching[i];
+    const bool of_a = c.sampled_by == Body::kA;
+    const PlacedBody& by = of_a ? a : b;
+    const Vec3 own = rotate(by.pose.rotation, to_double(by.body.tree().normals()[c.point]));
+    const auto at = std::find_if(faces.begin(), faces.end(), [&](const Face& f) {
+      return f.of_a == of_a && length_sq(f.normal - own) < kOneNormal * kOneNormal;
+    });
+    if (at != faces.end())
+      at->points.push_back(i);
+    else if (faces.size() < kMostFaces)
+      faces.push_back({own, c.position, of_a, {i}});
+  }
+  return faces;
+}
+// Whether three of its points are a triangle that is higher than `near`, and the other body's
+// field says the same of half of them. A face that cuts into the other body is not one.
+bool is_flat(const Face& f, const std::vector<Contact>& touching, double near) {
+  const auto from = [&](std::size_t i) { return touching[i].position - f.place; };
+  Vec3 far{};
+  for (const std::size_t i : f.points)
+    if (length_sq(from(i)) > length_sq(far)) far = from(i);
+  const Vec3 along = normalized(far), pushes = f.of_a ? -f.normal : f.normal;
+  const auto agree = std::count_if(f.points.begin(), f.points.end(), [&](std::size_t i) {
+    return length_sq(touching[i].normal - pushes) < kFlush * kFlush;
+  });
+  return length_sq(f.normal) > 0 && 2 * static_cast<std::size_t>(agree) >= f.points.size() && std::any_of(f.points.begin(), f.points.end(), [&](auto i) {
+           return length(cross(from(i), along)) > near;
+         });
+}
 class BlowSolver {
  public:
   BlowSolver(ImpactState& state, double time) : s_(state), w_(state.world) {
@@ -126,7 +167,9 @@ class BlowSolver {
       if (std::none_of(impacts.touching.begin(), impacts.touching.end(), same))
         impacts.touching.push_back(c);
     }
-    take_face_normals(w_.pairs[k].pair, impacts.touching);
+    const BodyPair& pair = w_.pairs[k].pair;
+    take_face_normals({body(pair.a), pose_at(s_.parts[pair.a], blow_.time)},
+                      {body(pair.b), pose_at(s_.parts[pair.b], blow_.time)}, impacts.touching);
     return impacts.touching;
   }
   void add_touching(std::size_t k, bool points_of_a, std::vector<Contact>& touching) const {
@@ -141,67 +184,6 @@ class BlowSolver {
     const Encounter m{pair, points_of_a, shell, field, motion, blow_.time, blow_.time};
     for (const SweptHit& hit : scratch->hits) touching.push_back(make_contact(m, hit.point, 0));
   }
-
-  // A flat face of one body on the other: points with one normal, not all on a line.
-  struct Face {
-    Vec3 normal{};  // Outward, world.
-    Vec3 place{};
-    bool of_a = false;
-    std::vector<std::size_t> points{};  // Indices of contacts.
-  };
-
-  // Contacts in the plane of a flat face have its normal. That of a sampled field is a part in a
-  // hundred off, and at rims by any angle: boxes without friction would fly off aside.
-  void take_face_normals(const BodyPair& pair, std::vector<Contact>& touching) const {
-    const double near = 2 * kFaceCells * std::max(cell_of(pair.a), cell_of(pair.b));
-    std::vector<Face> faces = list_faces(pair, touching);
-    std::erase_if(faces, [&](const Face& f) { return !is_flat(f, touching, near); });
-    std::stable_sort(faces.begin(), faces.end(), [](const Face& f, const Face& g) {
-      return f.points.size() > g.points.size();
-    });
-    for (Contact& c : touching)
-      for (const Face& f : faces) {
-        const Vec3 pushes = f.of_a ? -f.normal : f.normal;
-        if (std::abs(dot(c.position - f.place, f.normal)) > near) continue;
-        if (dot(pushes, c.normal) < kSameSide) continue;
-        c.normal = pushes;
-        break;
-      }
-  }
-  std::vector<Face> list_faces(const BodyPair& pair, const std::vector<Contact>& touching) const {
-    std::vector<Face> faces;
-    for (std::size_t i = 0; i < touching.size(); ++i) {
-      const Contact& c = touching[i];
-      const bool of_a = c.sampled_by == Body::kA;
-      const BodyId id = of_a ? pair.a : pair.b;
-      const Vec3 own = rotate(pose_at(s_.parts[id], blow_.time).rotation,
-                              to_double(body(id).tree().normals()[c.point]));
-      const auto at = std::find_if(faces.begin(), faces.end(), [&](const Face& f) {
-        return f.of_a == of_a && length_sq(f.normal - own) < kOneNormal * kOneNormal;
-      });
-      if (at != faces.end())
-        at->points.push_back(i);
-      else if (faces.size() < kMostFaces)
-        faces.push_back({own, c.position, of_a, {i}});
-    }
-    return faces;
-  }
-  // Whether three of its points are a triangle that is higher than `near`, and the other body's
-  // field says the same of half of them. A face that cuts into the other body is not one.
-  static bool is_flat(const Face& f, const std::vector<Contact>& touching, double near) {
-    const auto from = [&](std::size_t i) { return touching[i].position - f.place; };
-    Vec3 far{};
-    for (const std::size_t i : f.points)
-      if (length_sq(from(i)) > length_sq(far)) far = from(i);
-    const Vec3 along = normalized(far), pushes = f.of_a ? -f.normal : f.normal;
-    const auto agree = std::count_if(f.points.begin(), f.points.end(), [&](std::size_t i) {
-      return length_sq(touching[i].normal - pushes) < kFlush * kFlush;
-    });
-    return length_sq(f.normal) > 0 && 2 * static_cast<std::size_t>(agree) >= f.points.size() && std::any_of(f.points.begin(), f.points.end(), [&](auto i) {
-             return length(cross(from(i), along)) > near;
-           });
-  }
-  double cell_of(BodyId id) const { return body(id).has_field() ? body(id).cell() : 0; }
 
   // Those that are known, and some that are far from each other: the corners of a face rather than
   // its middle. Contacts of different directions count as far.
@@ -300,6 +282,24 @@ class BlowSolver {
 
 }  // namespace
 
+void take_face_normals(const PlacedBody& a, const PlacedBody& b, std::vector<Contact>& touching) {
+  double near = 0;
+  for (const PlacedBody* by : {&a, &b})
+    if (by->body.has_field()) near = std::max(near, 2 * kFaceCells * by->body.cell());
+  std::vector<Face> faces = list_faces(a, b, touching);
+  std::erase_if(faces, [&](const Face& f) { return !is_flat(f, touching, near); });
+  std::stable_sort(faces.begin(), faces.end(), [](const Face& f, const Face& g) {
+    return f.points.size() > g.points.size();
+  });
+  for (Contact& c : touching)
+    for (const Face& f : faces) {
+      const Vec3 pushes = f.of_a ? -f.normal : f.normal;
+      if (std::abs(dot(c.position - f.place, f.normal)) > near) continue;
+      if (dot(pushes, c.normal) < kSameSide) continue;
+      c.normal = pushes;
+      break;
+    }
+}
 Pose pose_at(const CurrentPart& part, double time) {
   if (time >= part.end) return part.motion.to;
   if (time <= part.begin) return part.motion.from;

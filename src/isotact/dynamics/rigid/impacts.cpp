@@ -276,10 +276,10 @@ class Impacts {
            turn(pair.b);
   }
 
-  // Metres: the greatest depth that is left to a penalty. It is a part of the bodies' own sizes.
+  // Metres: a penalty can push points back from this depth. It is a part of the bodies' own sizes.
   // Cells do not matter, since walls that are thinner than that are looked for one by one
   // (find_local_depth).
-  double deep_of(const BodyPair& pair) const {
+  double room_of(const BodyPair& pair) const {
     double least = kNoTime;
     for (const bool of_a : {true, false}) {
       const WorldBody& w = bodies_[of_a ? pair.a : pair.b];
@@ -288,10 +288,15 @@ class Impacts {
         least = std::min(least, kDeepShare * w.ball_radius);
       if (w.has_field() && other.has_points()) least = std::min(least, kDeepWall * w.inner_depth);
     }
-    if (s_.world.is_hard(pair))
-      least = std::min(least,
-                       kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
     return least;
+  }
+  // Metres: the greatest depth that is left to a penalty. Springs that the library chose keep
+  // bodies as good as apart.
+  double deep_of(const BodyPair& pair) const {
+    const double room = room_of(pair);
+    if (!s_.world.is_hard(pair)) return room;
+    return std::min(room,
+                    kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
   }
   // Metres: how far they may move in a step without a search for walls that they would pass. No
   // point may pass a wall of the stated thickness t (compute_thinnest_wall): one at a depth d needs
@@ -337,7 +342,7 @@ class Impacts {
   bool is_driven_in(std::size_t k) const {
     const BodyPair& pair = pairs_[k].pair;
     return (is_driven(pair.a) || is_driven(pair.b)) &&
-           pairs_[k].depth > kNearlyDeep * deep_of(pair);
+           pairs_[k].depth > kNearlyDeep * room_of(pair);
   }
   bool is_driven(BodyId id) const {
     const WorldBody& w = bodies_[id];
@@ -477,7 +482,7 @@ class Impacts {
       const Contact& c = blow.contacts[i];
       const double speed = -dot(slip(pair, c.position, blow.time), c.normal);
       const double depth = c.depth + std::max(speed, 0.0) * (1 - blow.time) * settings_.step;
-      const double most = kNearlyDeep * deep_of(pair);
+      const double most = kNearlyDeep * room_of(pair);
       if (depth > most && !s_.world.trouble) s_.world.trouble = describe_jam(blow, i, depth, most);
     }
   }

@@ -139,7 +139,8 @@ void World::State::solve_velocities() {
   std::vector<detail::ContactPush> pushes;
   std::vector<std::size_t> pair_of;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
-    if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
+    const PairState& p = pairs[k];
+    if ((p.points == 0 && p.push.held_count == 0) || rests(p.pair)) continue;
     pushes.push_back(pairs[k].push);
     pushes.back().most =
         pairs[k].stored + compute_spare_energy(pairs[k], pairs[k].push.taken - pairs[k].stored);
@@ -444,6 +445,7 @@ void World::State::look_at_pair(PairState& pair) const {
       for (PointStick& s : sticks) s.drag = {};  // Its side stays.
     pair.touches = true;
     pair.stored = 0;
+    hold_after_impact(pair);
     return;
   }
   pair.hold_depth = compute_hold_depth(pair.pair);

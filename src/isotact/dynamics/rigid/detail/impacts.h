@@ -89,6 +89,14 @@ Vec3 place_in_field(const Encounter& m, std::uint32_t point, double time);
 // `time` is a share of the meeting.
 Contact make_contact(const Encounter& m, std::uint32_t point, double time);
 
+struct PlacedBody {
+  const WorldBody& body;
+  Pose pose;
+};
+// Contacts in the plane of a flat face have its normal. That of a sampled field is a part in a
+// hundred off, and at rims by any angle: boxes without friction would fly off aside.
+void take_face_normals(const PlacedBody& a, const PlacedBody& b, std::vector<Contact>& touching);
+
 // Velocities about the centre of mass at a time.
 Twist twist_at(const ImpactState& state, BodyId id, double time);
 

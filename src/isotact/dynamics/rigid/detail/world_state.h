@@ -175,6 +175,7 @@ struct World::State {
   // Metres. A constraint holds points that are deeper.
   double compute_hold_depth(const BodyPair& pair) const;
   void hold_points(detail::PairState& pair, double depth) const;  // In the next step.
+  void hold_after_impact(detail::PairState& pair) const;          // The same.
   ContactMaterial material_of(const BodyPair& pair, double carried = 0) const;
   Energies energies() const;
 };
