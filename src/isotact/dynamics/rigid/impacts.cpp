@@ -342,7 +342,7 @@ class Impacts {
   bool is_driven_in(std::size_t k) const {
     const BodyPair& pair = pairs_[k].pair;
     return (is_driven(pair.a) || is_driven(pair.b)) &&
-           pairs_[k].depth > kNearlyDeep * room_of(pair);
+           pairs_[k].depth > kNearlyDeep * deep_of(pair);
   }
   bool is_driven(BodyId id) const {
     const WorldBody& w = bodies_[id];
