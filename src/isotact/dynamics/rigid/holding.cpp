@@ -97,6 +97,12 @@ Energies World::State::energies() const {
   return e;
 }
 
+// With what users put in since the last step, by setting states.
+double World::State::bound_energy() const {
+  if (report.number == 0) return energy_bound;
+  return energy_bound + std::max(0.0, energies().total() - report.energies.total());
+}
+
 std::vector<double> World::State::compute_kinetic() const {
   std::vector<double> kinetic;
   for (const WorldBody& b : bodies)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "isotact/base/detail/thread_scratch.h"
 #include "isotact/dynamics/rigid/detail/impacts.h"
 #include "isotact/dynamics/rigid/detail/joint_rows.h"
@@ -57,9 +59,9 @@ bool is_flat(const Face& f, const std::vector<Contact>& touching, double near) {
   const auto agree = std::count_if(f.points.begin(), f.points.end(), [&](std::size_t i) {
     return length_sq(touching[i].normal - pushes) < kFlush * kFlush;
   });
-  return length_sq(f.normal) > 0 && 2 * static_cast<std::size_t>(agree) >= f.points.size() && std::any_of(f.points.begin(), f.points.end(), [&](auto i) {
-           return length(cross(from(i), along)) > near;
-         });
+  return length_sq(f.normal) > 0 && 2 * static_cast<std::size_t>(agree) >= f.points.size() &&
+         std::any_of(f.points.begin(), f.points.end(),
+                     [&](auto i) { return length(cross(from(i), along)) > near; });
 }
 class BlowSolver {
  public:
@@ -288,9 +290,8 @@ void take_face_normals(const PlacedBody& a, const PlacedBody& b, std::vector<Con
     if (by->body.has_field()) near = std::max(near, 2 * kFaceCells * by->body.cell());
   std::vector<Face> faces = list_faces(a, b, touching);
   std::erase_if(faces, [&](const Face& f) { return !is_flat(f, touching, near); });
-  std::stable_sort(faces.begin(), faces.end(), [](const Face& f, const Face& g) {
-    return f.points.size() > g.points.size();
-  });
+  std::stable_sort(faces.begin(), faces.end(),
+                   [](const Face& f, const Face& g) { return f.points.size() > g.points.size(); });
   for (Contact& c : touching)
     for (const Face& f : faces) {
       const Vec3 pushes = f.of_a ? -f.normal : f.normal;
@@ -319,8 +320,8 @@ Contact make_contact(const Encounter& m, std::uint32_t point, double time) {
   const Vec3 x = field_from_shell * to_double(m.shell.tree().point(point));
   const FieldSample sample = m.field.field().sample(x);
   const Vec3 own = field_from_shell.linear * to_double(m.shell.tree().normals()[point]);
-  Vec3 out = compute_direction(m.field.field(), x, sample.gradient, own,
-                               kRimReach * m.field.cell());
+  Vec3 out =
+      compute_direction(m.field.field(), x, sample.gradient, own, kRimReach * m.field.cell());
   if (length_sq(out) == 0) out = {0, 1, 0};
   const Pose world = compute_pose(m.motion.field, time);
   const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
@@ -344,6 +345,43 @@ Twist twist_at(const ImpactState& state, BodyId id, double time) {
 
 Blow solve_blow(ImpactState& state, std::size_t pair, double time) {
   return BlowSolver(state, time).run(pair);
+}
+
+namespace {
+
+bool is_jammed(const ImpactState& state, const Blow& blow, BodyId id) {
+  for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
+    const BodyPair& pair = state.world.pairs[blow.pair_of[i]].pair;
+    if (blow.problem.contacts[i].jammed && (pair.a == id || pair.b == id)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_driven(const WorldBody& body) {
+  return body.body.kind == BodyKind::kKinematic &&
+         (length_sq(body.step.velocity) > 0 || length_sq(body.step.angular_velocity) > 0);
+}
+
+Trouble describe_jam(const ImpactState& state, const Blow& blow, std::size_t contact, double depth,
+                     double most) {
+  const std::vector<WorldBody>& bodies = state.world.bodies;
+  const BodyPair& pair = state.world.pairs[blow.pair_of[contact]].pair;
+  const BodyId id = bodies[pair.a].is_dynamic() ? pair.a : pair.b;
+  std::string driven, others;
+  for (const BodyId other : blow.bodies) {
+    if (other == id || !is_jammed(state, blow, other)) continue;
+    std::string& list = is_driven(bodies[other]) ? driven : others;
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", bodies[other].settings.name);
+  }
+  const double time = state.world.report.time - (1 - blow.time) * state.world.settings.step;
+  return {id, time,
+          fmt::format("body '{}' at {:.6g} s has no free place: {} presses it{}{}; it gets {:.3g} "
+                      "m deep in this step, and contacts hold {:.3g} m",
+                      bodies[id].settings.name, time,
+                      driven.empty() ? "a joint" : "driven body " + driven,
+                      others.empty() ? "" : " against ", others, depth, most)};
 }
 
 }  // namespace isotact::detail

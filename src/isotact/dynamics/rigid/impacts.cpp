@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "isotact/base/detail/thread_scratch.h"
 
 namespace isotact {
@@ -22,6 +20,7 @@ using detail::Encounter;
 using detail::Impact;
 using detail::ImpactState;
 using detail::ImpactWorld;
+using detail::is_driven;
 using detail::kNoTime;
 using detail::make_contact;
 using detail::PairImpacts;
@@ -44,8 +43,9 @@ constexpr double kDeepWall = 0.25;     // of the greatest depth in a body
 constexpr double kDeepHard = 0.003;    // of the smaller diagonal, if the library chose the springs
 constexpr double kTurn = 0.5;          // radians in a part of a step
 constexpr double kMostParts = 4096;
-constexpr double kNearlyDeep = 0.75;  // of the depth that a penalty may reach
-constexpr double kAfterImpact = 2;    // speeds of rest: contacts that begin after an impact
+constexpr double kNearlyDeep = 0.75;     // of the depth that a penalty may reach
+constexpr double kSlideShare = 1.0 / 6;  // of the greatest depth: bodies that slide get as deep
+constexpr double kAfterImpact = 2;       // speeds of rest: contacts that begin after an impact
 
 // An impact of a pair, or the end of a part of a body's motion; unless it has changed since.
 struct Turn {
@@ -278,7 +278,7 @@ class Impacts {
 
   // Metres: a penalty can push points back from this depth. It is a part of the bodies' own sizes.
   // Cells do not matter, since walls that are thinner than that are looked for one by one
-  // (find_local_depth).
+  // (compute_local_depth).
   double room_of(const BodyPair& pair) const {
     double least = kNoTime;
     for (const bool of_a : {true, false}) {
@@ -295,8 +295,7 @@ class Impacts {
   double deep_of(const BodyPair& pair) const {
     const double room = room_of(pair);
     if (!s_.world.is_hard(pair)) return room;
-    return std::min(room,
-                    kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
+    return std::min(room, kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
   }
   // Metres: how far they may move in a step without a search for walls that they would pass. No
   // point may pass a wall of the stated thickness t (compute_thinnest_wall): one at a depth d needs
@@ -341,15 +340,9 @@ class Impacts {
   // A penalty does not stop a driven body.
   bool is_driven_in(std::size_t k) const {
     const BodyPair& pair = pairs_[k].pair;
-    return (is_driven(pair.a) || is_driven(pair.b)) &&
+    return (is_driven(bodies_[pair.a]) || is_driven(bodies_[pair.b])) &&
            pairs_[k].depth > kNearlyDeep * deep_of(pair);
   }
-  bool is_driven(BodyId id) const {
-    const WorldBody& w = bodies_[id];
-    return w.body.kind == BodyKind::kKinematic &&
-           (length_sq(w.step.velocity) > 0 || length_sq(w.step.angular_velocity) > 0);
-  }
-
   Impact look(std::size_t k) const {
     const BodyPair pair = pairs_[k].pair;
     const PairImpacts& impacts = impacts_[k];
@@ -371,7 +364,8 @@ class Impacts {
                                .model = MotionModel::kConstantRates};
       find_impact({pair, points_of_a, shell, field, motion, begin, end,
                    begins_hard(k) ? hard_speed(k) : kNoTime,
-                   search == Search::kDepth ? deep_of(pair) : kNoTime},
+                   search == Search::kDepth ? deep_of(pair) : kNoTime,
+                   pairs_[k].touched ? kSlideShare * deep_of(pair) : 0},
                   impacts.quiet_until, best);
     }
     return best;
@@ -391,7 +385,7 @@ class Impacts {
         const SegmentInterval& i = swept.intervals[hit.first_interval + k];
         const auto enter = static_cast<double>(i.enter), exit = static_cast<double>(i.exit);
         if (m.begin + enter * span >= best.time) break;
-        const double local = std::min(m.deep, find_local_depth(m, hit.point, enter, exit));
+        const double local = std::min(m.deep, compute_local_depth(m, hit.point, enter, exit));
         const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, local, speed);
         if (time == kNoTime || m.begin + time * span >= best.time) continue;
         best.time = m.begin + time * span;
@@ -400,21 +394,30 @@ class Impacts {
       }
   }
 
-  // Metres: half of the depth that a point reaches in a wall which it would pass, or whose middle
-  // it would pass: the gradient turns over on its path. Infinite otherwise.
-  double find_local_depth(const Encounter& m, std::uint32_t point, double enter,
-                          double exit) const {
-    const AnyField& field = m.field.field();
-    const Vec3 from = place_in_field(m, point, enter), to = place_in_field(m, point, exit);
-    if (dot(field.sample(from).gradient, field.sample(to).gradient) >= 0) return kNoTime;
+  // Metres: the greatest depth of a point between two times, at some places.
+  double compute_depth(const Encounter& m, std::uint32_t point, double enter, double exit) const {
     double most = 0;
     for (int i = 0; i <= kWallPlaces; ++i) {
       const double time = enter + (exit - enter) * i / kWallPlaces;
-      most = std::max(most, -field.value(place_in_field(m, point, time)));
+      most = std::max(most, -m.field.field().value(place_in_field(m, point, time)));
     }
-    return 0.5 * most;
+    return most;
+  }
+
+  // Metres: half of the depth that a point reaches in a wall which it would pass, or whose middle
+  // it would pass: the gradient turns over on its path. Infinite otherwise. A path through a wall
+  // of thickness t reaches the depth t / 2; one that is far shallower goes along a surface, in by
+  // one side of a body that slides on it, and out by another.
+  double compute_local_depth(const Encounter& m, std::uint32_t point, double enter,
+                             double exit) const {
+    const AnyField& field = m.field.field();
+    const Vec3 from = place_in_field(m, point, enter), to = place_in_field(m, point, exit);
+    if (dot(field.sample(from).gradient, field.sample(to).gradient) > kTurnedOver) return kNoTime;
+    const double most = compute_depth(m, point, enter, exit);
+    return most < 0.25 * detail::thinnest_wall(m.shell, m.field) ? kNoTime : 0.5 * most;
   }
   static constexpr int kWallPlaces = 8;
+  static constexpr double kTurnedOver = -0.5;  // Sides of a wall differ by more than 120 degrees.
 
   // When a point that is inside must not go on, if it gets deeper than `deep` before it leaves: at
   // its entry if it approaches, else when it is nearly as deep. A point at a depth d below three
@@ -431,7 +434,9 @@ class Impacts {
     double last = -field.value(place_in_field(m, point, i.enter));
     const bool is_deep = last >= kNearlyDeep * deep;  // from the beginning
     if (is_deep && approaches(m, point, i.enter)) return i.enter;
-    if (i.enter > 0 && approaches(m, point, i.enter, m.hard_speed)) return entry;
+    if (i.enter > 0 && approaches(m, point, i.enter, m.hard_speed) &&
+        !(compute_depth(m, point, i.enter, i.exit) < m.least_depth))
+      return entry;
     for (double t = i.enter; t < i.exit && fall > 0;) {
       t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
       const double depth = -field.value(place_in_field(m, point, t));
@@ -483,34 +488,9 @@ class Impacts {
       const double speed = -dot(slip(pair, c.position, blow.time), c.normal);
       const double depth = c.depth + std::max(speed, 0.0) * (1 - blow.time) * settings_.step;
       const double most = kNearlyDeep * room_of(pair);
-      if (depth > most && !s_.world.trouble) s_.world.trouble = describe_jam(blow, i, depth, most);
+      if (depth > most && !s_.world.trouble)
+        s_.world.trouble = detail::describe_jam(s_, blow, i, depth, most);
     }
-  }
-
-  Trouble describe_jam(const Blow& blow, std::size_t contact, double depth, double most) const {
-    const BodyPair& pair = pairs_[blow.pair_of[contact]].pair;
-    const BodyId id = bodies_[pair.a].is_dynamic() ? pair.a : pair.b;
-    std::string driven, others;
-    for (const BodyId other : blow.bodies) {
-      if (other == id || !is_jammed(blow, other)) continue;
-      std::string& list = is_driven(other) ? driven : others;
-      list += fmt::format("{}'{}'", list.empty() ? "" : ", ", bodies_[other].settings.name);
-    }
-    const double time = s_.world.report.time - (1 - blow.time) * settings_.step;
-    return {
-        id, time,
-        fmt::format("body '{}' at {:.6g} s has no free place: {} presses it{}{}; it gets {:.3g} m "
-                    "deep in this step, and contacts hold {:.3g} m",
-                    bodies_[id].settings.name, time,
-                    driven.empty() ? "a joint" : "driven body " + driven,
-                    others.empty() ? "" : " against ", others, depth, most)};
-  }
-  bool is_jammed(const Blow& blow, BodyId id) const {
-    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
-      const BodyPair& pair = pairs_[blow.pair_of[i]].pair;
-      if (blow.problem.contacts[i].jammed && (pair.a == id || pair.b == id)) return true;
-    }
-    return false;
   }
 
   void apply(const Blow& blow, std::size_t index, double time) {

@@ -84,12 +84,6 @@ void World::State::note_start() {
   }
 }
 
-// With what users put in since the last step, by setting states.
-double World::State::bound_energy() const {
-  if (report.number == 0) return energy_bound;
-  return energy_bound + std::max(0.0, energies().total() - report.energies.total());
-}
-
 void World::State::apply_loads() {
   const double h = settings.step;
   for (WorldBody& b : bodies) {

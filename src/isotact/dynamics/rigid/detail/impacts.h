@@ -84,6 +84,7 @@ struct Encounter {
   double begin, end;
   double hard_speed = kNoTime;  // m/s: entries that are faster are impacts.
   double deep = kNoTime;        // Metres: points that would get deeper have an impact.
+  double least_depth = 0;       // Metres: entries that get no deeper are no impacts.
 };
 Vec3 place_in_field(const Encounter& m, std::uint32_t point, double time);
 // `time` is a share of the meeting.
@@ -111,5 +112,11 @@ struct Blow {
   std::vector<std::size_t> pairs{};  // Those that were searched.
 };
 Blow solve_blow(ImpactState& state, std::size_t pair, double time);
+
+bool is_driven(const WorldBody& body);  // It moves, and nothing pushes it.
+// The trouble of a contact that nothing keeps from approaching. It gets `depth` metres deep, and
+// `most` is allowed.
+Trouble describe_jam(const ImpactState& state, const Blow& blow, std::size_t contact, double depth,
+                     double most);
 
 }  // namespace isotact::detail
