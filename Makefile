@@ -1,6 +1,6 @@
 # Thin: every rule is a line or two of CMake. `make demo` and `make test` are all a newcomer needs:
 # they install what is missing. `make build` installs nothing.
-.PHONY: all build demo docs test sanitize tsan bench fuzz soak format lint clean deps
+.PHONY: all build demo docs python test sanitize tsan bench fuzz soak format lint clean deps
 .DEFAULT_GOAL := build
 
 QUIET := > /dev/null
@@ -26,6 +26,13 @@ demo: deps
 docs: deps
 	@python3 scripts/site
 
+# A wheel of the Python package in build/python, installed and tested in a fresh environment. There
+# NumPy is the system's.
+PYTHON ?= /usr/bin/python3
+python:
+	@scripts/deps core python
+	@scripts/test_python $(PYTHON)
+
 # The whole suite, as users get it.
 test:
 	@scripts/deps core viewer
@@ -47,7 +54,7 @@ tsan: deps
 	@ctest --preset tsan -j2
 
 bench:
-	@scripts/deps core bench
+	@scripts/deps core bench python
 	@cmake --preset release -DISOTACT_BUILD_BENCH=ON $(QUIET)
 	@cmake --build --preset release
 	@ISOTACT_DATA="$(DATA)" build/release/bin/isotact bench

@@ -19,6 +19,8 @@ foreach(module IN LISTS isotact_modules)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/isotact FILES_MATCHING PATTERN "*.h"
     PATTERN "detail" EXCLUDE PATTERN "shaders" EXCLUDE)
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/adapters/fcl/isotact
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 if(TARGET isotact_bullet)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/adapters/bullet/isotact
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

@@ -1,4 +1,4 @@
-# viewer/ becomes a source file of the tool: ISOTACT_VIEWER_SOURCE. npm is asked for what the lock
+# viewer/ becomes a source file of the tool and of the Python package: isotact_add_viewer. npm is asked for what the lock
 # file names, once a build folder and again where that changes. Where there is no npm, or no registry
 # to be reached, the tool is built without the page and says so; ISOTACT_WITH_VIEWER=ON makes that an
 # error.
@@ -37,6 +37,13 @@ add_custom_command(OUTPUT ${ISOTACT_VIEWER_SOURCE} ${made}
           -P ${PROJECT_SOURCE_DIR}/cmake/BuildViewer.cmake
   DEPENDS ${viewer_files} ${PROJECT_SOURCE_DIR}/cmake/BuildViewer.cmake
   COMMENT "Building the page that plays runs" VERBATIM)
-# On its own: a unity batch would be compiled again with it.
-set_source_files_properties(${ISOTACT_VIEWER_SOURCE} PROPERTIES
-  SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+add_custom_target(isotact_viewer_page DEPENDS ${ISOTACT_VIEWER_SOURCE})
+
+# isotact_add_viewer(target): compiles the page into a target of any folder.
+function(isotact_add_viewer target)
+  target_sources(${target} PRIVATE ${ISOTACT_VIEWER_SOURCE})
+  # On its own: a unity batch would be compiled again with it.
+  set_source_files_properties(${ISOTACT_VIEWER_SOURCE} PROPERTIES
+    GENERATED ON SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  add_dependencies(${target} isotact_viewer_page)
+endfunction()

@@ -103,6 +103,7 @@ inline constexpr BenchProgram kPrograms[] = {
     {"haptics", "Force queries in a loop of 1 kHz"},
     {"ccd", "Moving points against exact answers"},
     {"closest_point", "Closest points and rays on triangles"},
+    {"python", "The Python package beside C++ and other packages"},
     {"mesh_io", "Reading meshes"},
     {"gpu_fields", "Fields whose distances the GPU finds"},
     {"gpu_segments", "Segments on the GPU"},

@@ -47,7 +47,7 @@ class Commands:
             return None if (self.source / words[0]).exists() else f"no {words[0]} in the project"
         if program == "cmake":
             return self.find_cmake_flaw(rest)
-        if program in ("sudo", "cd", "git", "ctest", "export", "g++", "pkg-config", "python3", "apt-get"):
+        if program in ("sudo", "cd", "git", "ctest", "export", "g++", "pkg-config", "python3", "pip", "apt-get"):
             return None
         return f"'{program}' is not a command that the tests know"
 

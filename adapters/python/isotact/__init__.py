@@ -1,0 +1,48 @@
+"""Collision detection and contact with signed distance fields.
+
+    import isotact
+
+    cup = isotact.Shape.load("cup.stl", unit="mm")
+    ground = isotact.Shape.plane()
+    isotact.collide(cup, ground, isotact.Pose((0, 0.1, 0))).status
+    isotact.distance(cup, ground, isotact.Pose((0, 0.1, 0))).distance
+    isotact.continuous_collide(cup, ground, to_a=isotact.Pose((0, -1, 0))).time
+
+Lengths are in metres, y is up. Poses map a body's frame into the world.
+"""
+
+from ._core import (  # noqa: F401
+    CONTACT,
+    FREE,
+    GAVE_UP,
+    NO_PAIR,
+    UNCERTAIN,
+    CollideResult,
+    Contact,
+    ContinuousResult,
+    DistanceResult,
+    Error,
+    Field,
+    Mesh,
+    Pose,
+    Run,
+    Shape,
+    World,
+    __version__,
+    collide,
+    collide_poses,
+    collide_states,
+    continuous_collide,
+    distance,
+    distance_poses,
+    distance_states,
+    run,
+)
+from .pages import show  # noqa: F401
+
+__all__ = [
+    "CONTACT", "FREE", "GAVE_UP", "NO_PAIR", "UNCERTAIN", "CollideResult", "Contact",
+    "ContinuousResult", "DistanceResult", "Error", "Field", "Mesh", "Pose", "Run", "Shape", "World",
+    "collide", "collide_poses", "collide_states", "continuous_collide", "distance",
+    "distance_poses", "distance_states", "run", "show", "__version__",
+]
