@@ -432,41 +432,5 @@ TEST(SweptScratch, TheFreeMoveIsThatOfTheLastMotion) {
   EXPECT_LT(free, steps);
 }
 
-// From far away, where the free move is large, to a place beside the body, too fast to follow.
-TEST(SweptScratch, TheFreeMoveAfterAFastMotionIsNotThatOfItsStart) {
-  const PointSphereTree tree = make_shell_tree("gear", 400);
-  const BrickField field = make_field("torus", 32);
-  const SweptTracer tracer(field);
-  const double size = size_of(tree);
-  Random random(test_seed(7));
-  SweptScratch scratch;
-  SweptResults results;
-  const auto touches = [&](const Pose& pose) {
-    ShellMotion rest;
-    rest.shell.from = rest.shell.to = pose;
-    tracer.trace(tree, rest, results);
-    return !results.hits.empty();
-  };
-  for (int k = 0; k < 100; ++k) {
-    const Vec3 way = random.unit_vector();
-    const Quat turn = random.rotation();
-    double near = 4 * size, inside = 0;
-    if (!touches({turn, way * inside})) inside = 0.25 * size;  // through the torus' hole
-    if (!touches({turn, way * inside})) continue;
-    for (int i = 0; i < 20; ++i) {
-      const double middle = 0.5 * (near + inside);
-      (touches({turn, way * middle}) ? inside : near) = middle;
-    }
-    ShellMotion motion;
-    motion.shell.from = motion.shell.to = {turn, way * (4 * size)};
-    tracer.trace(tree, motion, results, scratch);
-    ASSERT_GT(scratch.compute_free_move(), 0.1 * size) << k;
-    motion.shell.to = {turn, way * (near + 0.001 * size)};
-    tracer.trace(tree, motion, results, scratch);
-    const double move = scratch.compute_free_move();
-    ASSERT_FALSE(touches({turn, motion.shell.to.translation - way * (0.999 * move)})) << k;
-  }
-}
-
 }  // namespace
 }  // namespace isotact
