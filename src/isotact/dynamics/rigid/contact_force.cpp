@@ -14,10 +14,10 @@ namespace isotact {
 
 using detail::along_surface;
 using detail::compute_direction;
+using detail::EntrySide;
 using detail::kRimReach;
 using detail::Moment;
 using detail::Rate;
-using detail::Side;
 
 namespace {
 
@@ -53,7 +53,7 @@ class Role {
     for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
-      side_ = known ? side_of(sticks[old]) : Side{};
+      side_ = known ? side_of(sticks[old]) : EntrySide{};
       const Moment end = look(point, 1);
       if (end.depth <= 0) continue;
       area_share_ = compute_share(point, end);
@@ -248,10 +248,10 @@ class Role {
 
   // The paper's direction has no side, and springs with sides have no potential.
   bool has_sides() const { return s_.direction == ForceDirection::kField && !s_.true_slope; }
-  Side side_of(const PointStick& stick) const {
-    return has_sides() ? Side{stick.side, stick.plane} : Side{};
+  EntrySide side_of(const PointStick& stick) const {
+    return has_sides() ? EntrySide{stick.side, stick.plane} : EntrySide{};
   }
-  Side make_side(const Vec3& gradient, const Vec3& x, double depth) const {
+  EntrySide make_side(const Vec3& gradient, const Vec3& x, double depth) const {
     if (!has_sides() || !(depth > 0)) return {};
     const Vec3 normal = normalized(gradient);
     return {normal, dot(normal, x) + depth};
@@ -264,7 +264,7 @@ class Role {
       s.side = s.from > 0 || length_sq(stick.side) == 0
                    ? make_side(first.gradient, places_[s.first_node], -first.distance)
                    : side_of(stick);
-      side_ = s.to < 1 ? Side{} : s.side;
+      side_ = s.to < 1 ? EntrySide{} : s.side;
     }
   }
 
@@ -318,7 +318,7 @@ class Role {
   struct Span {
     double from = 0, to = 0;
     std::size_t first_node = 0, last_node = 0, first_part = 0, end_part = 0;
-    Side side{};
+    EntrySide side{};
   };
 
   // By what depth grows in it, from its first node to its last: m/s.
@@ -484,10 +484,10 @@ class Role {
     }
     if (end.depth > in_.deep) result_.deep.push_back({end.place, end.normal, end.depth});
     if (c.friction > 0) result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
-    const Side side = end.crossed ? side_ : compute_side(end);
+    const EntrySide side = end.crossed ? side_ : compute_side(end);
     next_.push_back({point, c.friction > 0 ? drag : Vec3{}, side.normal, side.plane});
   }
-  Side compute_side(const Moment& end) const {
+  EntrySide compute_side(const Moment& end) const {
     const Mat3 field_from_world = transpose(end.world_from_field.linear);
     const Vec3 x = field_from_world * (end.place - end.world_from_field.offset);
     return make_side(field_from_world * end.normal, x, end.depth);
@@ -555,7 +555,7 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
-  Side side_{};            // For the next moments.
+  EntrySide side_{};       // For the next moments.
   double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
   double rim_reach_ = 0;

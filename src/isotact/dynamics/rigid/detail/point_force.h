@@ -6,7 +6,7 @@
 
 namespace isotact::detail {
 
-// What is integrated over time.
+// The integrand over time.
 struct Rate {
   Vec3 force{};       // on the shell's body, N
   Vec3 moment{};      // about the world's origin
@@ -40,7 +40,7 @@ struct Moment {
 };
 
 // The side from which a point came, in the field's frame. A normal of 0: unknown.
-struct Side {
+struct EntrySide {
   Vec3 normal{};
   double plane = 0;
 };
