@@ -23,6 +23,7 @@ void name_options(OptionReader& reader, Options& options) {
   reader.only(names_of(kParts));
   reader.number("--count", options.count, 1, 1'000'000, "throws");
   reader.number("--seed", options.seed, 0, 1'000'000'000, "of throws and systems (1)");
+  reader.number("--first", options.first_throw, 0, 1'000'000, "throws begin with this one (0)");
   reader.text("--scene", "NAME", options.scene, "scenes whose name has this part, in all steps");
   reader.text("--engine", "isotact|bullet|hulls10|hulls50", options.engine,
               "scenes with this engine only");

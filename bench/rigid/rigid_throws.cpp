@@ -39,7 +39,7 @@ void bench_throws(const Options& options, Report& report) {
   std::map<std::string, std::array<int, 3>> peer;  // throws, behind, gained
   double drift = 0, seconds = 0, bullet_seconds = 0;
   std::int64_t steps = 0;
-  for (int i = 0; i < number; ++i) {
+  for (int i = options.first_throw; i < options.first_throw + number; ++i) {
     // Each throw has a stream of its own, so that one can be repeated alone.
     Random random(static_cast<std::uint64_t>(options.seed), static_cast<std::uint64_t>(i));
     const Throw t = make_throw(random);

@@ -21,7 +21,9 @@ Part make_part(const char* name, std::uint32_t points, int resolution) {
 // Some bodies above a ground; one is fast, one is moved by hand.
 World make_heap(int threads) {
   static const Part torus = make_part("torus", 400, 32), gear = make_part("gear", 500, 40);
-  const auto size = static_cast<double>(gear.shape.tree()->bounding_sphere().radius);
+  // Bodies do not overlap at first: springs that are put into each other end in trouble.
+  const auto size = static_cast<double>(std::max(gear.shape.tree()->bounding_sphere().radius,
+                                                 torus.shape.tree()->bounding_sphere().radius));
   World world({.step = 1e-3, .threads = {threads}});
   world.add_body(
       {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
@@ -31,7 +33,8 @@ World make_heap(int threads) {
     world.add_body({.name = "body",
                     .shape = part.shape,
                     .mass = part.mass,
-                    .pose = {random.rotation(), {0, size * (1.1 + 1.2 * i), 0}},
+                    .pose = {random.rotation(), {0, size * (1.01 + 2.01 * i), 0}},
+                    .velocity = {0, -4.0 - 2 * i, 0},
                     .angular_velocity = random.in_unit_ball() * 10,
                     .fast = i == 3});
   }
@@ -53,7 +56,7 @@ TEST(Coherence, ForgettingAfterEachStepGivesTheSameBytes) {
   World world = make_heap(1), forgetful = make_heap(1), wide = make_heap(7);
   int touching = 0;
   SweptWork with, without;
-  for (int i = 0; i < (kSlowBuild ? 40 : 200); ++i) {
+  for (int i = 0; i < (kSlowBuild ? 60 : 190); ++i) {
     for (World* w : {&world, &forgetful, &wide}) {
       disturb(*w, i);
       w->step();
@@ -62,6 +65,7 @@ TEST(Coherence, ForgettingAfterEachStepGivesTheSameBytes) {
     without += forgetful.report().work;
     ASSERT_EQ(world.hash(), forgetful.hash()) << i;
     ASSERT_EQ(world.hash(), wide.hash()) << i;
+    ASSERT_FALSE(world.trouble()) << world.trouble()->message;
     touching += world.report().contacts > 0 ? 1 : 0;
     forgetful.restore(forgetful.save());  // memories are no part of it
   }

@@ -7,53 +7,21 @@
 #include <utility>
 
 #include "isotact/dynamics/rigid/detail/contact_patches.h"
+#include "isotact/dynamics/rigid/detail/point_force.h"
+#include "isotact/dynamics/rigid/detail/spatial_sums.h"
 
 namespace isotact {
+
+using detail::along_surface;
+using detail::compute_direction;
+using detail::EntrySide;
+using detail::kRimReach;
+using detail::Moment;
+using detail::Rate;
+
 namespace {
 
-// What is integrated over time.
-struct Rate {
-  Vec3 force{};       // on the shell's body, N
-  Vec3 moment{};      // about the world's origin
-  double normal = 0;  // N, its normal part
-  double pushes = 0;  // 1 where it does
-  double late = 0;    // the time where it pushes, 0 to 1
-  double lost = 0;    // W, to dampers
-
-  Rate& operator+=(const Rate& b) {
-    force += b.force;
-    moment += b.moment;
-    normal += b.normal;
-    pushes += b.pushes;
-    late += b.late;
-    lost += b.lost;
-    return *this;
-  }
-  friend Rate operator*(const Rate& a, double s) {
-    return {a.force * s, a.moment * s, a.normal * s, a.pushes * s, a.late * s, a.lost * s};
-  }
-  friend Rate operator-(const Rate& a, const Rate& b) {
-    return {a.force - b.force, a.moment - b.moment, a.normal - b.normal};
-  }
-};
-
 constexpr double kMostCuts = 8;  // of an interval, by planes between cells, an axis
-
-// A point at a time.
-struct Moment {
-  Vec3 place{};   // world
-  Vec3 normal{};  // world, unit: pushes the shell's body
-  double depth = 0, time = 0;
-  double slope = 1;  // of depth along the normal
-  AffineMap world_from_field{};
-  bool crossed = false;  // It is behind the middle of a wall, and the side is that of its entry.
-};
-
-// The side from which a point came, in the field's frame. A normal of 0: unknown.
-struct Side {
-  Vec3 normal{};
-  double plane = 0;
-};
 
 template <typename F>
 class Role {
@@ -64,6 +32,8 @@ class Role {
     for (int k = 0; k <= pieces; ++k)
       world_.push_back(to_affine(compute_pose(in.field.motion, static_cast<double>(k) / pieces)));
     field_rests_ = in.field.motion.from == in.field.motion.to;
+    rim_reach_ = 0.5 * kRimReach * in.tree.header().spacing;
+    if constexpr (std::is_same_v<F, BrickField>) rim_reach_ = kRimReach * field.lattice().spacing;
   }
 
   RoleImpulse integrate(std::vector<PointStick>& sticks) {
@@ -83,7 +53,7 @@ class Role {
     for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
-      side_ = known ? side_of(sticks[old]) : Side{};
+      side_ = known ? side_of(sticks[old]) : EntrySide{};
       const Moment end = look(point, 1);
       if (end.depth <= 0) continue;
       area_share_ = compute_share(point, end);
@@ -142,7 +112,8 @@ class Role {
                   : transform_point(euler_pose(in_.shell, time), to_double(in_.tree.point(point)));
     m.crossed = dot(sample.gradient, side_.normal) < 0;
     if (m.crossed) m.depth = std::max(m.depth, side_.plane - dot(side_.normal, x));
-    m.normal = normalized(m.world_from_field.linear * (m.crossed ? side_.normal : sample.gradient));
+    const Vec3 along = m.crossed ? side_.normal : direction_at(point, time, x, sample.gradient);
+    m.normal = normalized(m.world_from_field.linear * along);
     if (s_.true_slope && !m.crossed) m.slope = length(sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
       const Quat turn = (s_.handles == HandleRule::kPath ? compute_pose(in_.shell.motion, time)
@@ -152,6 +123,15 @@ class Role {
       if (length_sq(own) > 0) m.normal = own;
     }
     return m;
+  }
+
+  // Springs with a potential follow the gradient everywhere.
+  Vec3 direction_at(std::uint32_t point, double time, const Vec3& x, const Vec3& gradient) const {
+    if (!has_sides()) return gradient;
+    const Quat turn = compute_pose(in_.shell.motion, time).rotation;
+    const Vec3 own = rotate(turn, to_double(in_.tree.normals()[point]));
+    return compute_direction(field_, x, gradient, transpose(world_at(time).linear) * own,
+                             rim_reach_);
   }
 
   // A body at a time of the step, by an Euler step under the mean force (XB14, section 4).
@@ -268,10 +248,10 @@ class Role {
 
   // The paper's direction has no side, and springs with sides have no potential.
   bool has_sides() const { return s_.direction == ForceDirection::kField && !s_.true_slope; }
-  Side side_of(const PointStick& stick) const {
-    return has_sides() ? Side{stick.side, stick.plane} : Side{};
+  EntrySide side_of(const PointStick& stick) const {
+    return has_sides() ? EntrySide{stick.side, stick.plane} : EntrySide{};
   }
-  Side make_side(const Vec3& gradient, const Vec3& x, double depth) const {
+  EntrySide make_side(const Vec3& gradient, const Vec3& x, double depth) const {
     if (!has_sides() || !(depth > 0)) return {};
     const Vec3 normal = normalized(gradient);
     return {normal, dot(normal, x) + depth};
@@ -284,7 +264,7 @@ class Role {
       s.side = s.from > 0 || length_sq(stick.side) == 0
                    ? make_side(first.gradient, places_[s.first_node], -first.distance)
                    : side_of(stick);
-      side_ = s.to < 1 ? Side{} : s.side;
+      side_ = s.to < 1 ? EntrySide{} : s.side;
     }
   }
 
@@ -316,7 +296,7 @@ class Role {
     mean += r.middle * (8.0 / 18);
     mean += r.high * (5.0 / 18);
     const double size = length(mean.force), width = part.to - part.from;
-    const double off = size > 0 ? length((mean - r.middle).force) / size : 0;
+    const double off = size > 0 ? length(mean.force - r.middle.force) / size : 0;
     const double error = std::min(off * off * off, off);
     if (error <= s_.tolerance || depth == 3) {
       result_.error += error * size * width * in_.step;
@@ -338,7 +318,7 @@ class Role {
   struct Span {
     double from = 0, to = 0;
     std::size_t first_node = 0, last_node = 0, first_part = 0, end_part = 0;
-    Side side{};
+    EntrySide side{};
   };
 
   // By what depth grows in it, from its first node to its last: m/s.
@@ -504,10 +484,10 @@ class Role {
     }
     if (end.depth > in_.deep) result_.deep.push_back({end.place, end.normal, end.depth});
     if (c.friction > 0) result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
-    const Side side = end.crossed ? side_ : compute_side(end);
+    const EntrySide side = end.crossed ? side_ : compute_side(end);
     next_.push_back({point, c.friction > 0 ? drag : Vec3{}, side.normal, side.plane});
   }
-  Side compute_side(const Moment& end) const {
+  EntrySide compute_side(const Moment& end) const {
     const Mat3 field_from_world = transpose(end.world_from_field.linear);
     const Vec3 x = field_from_world * (end.place - end.world_from_field.offset);
     return make_side(field_from_world * end.normal, x, end.depth);
@@ -564,10 +544,6 @@ class Role {
     }
   }
 
-  static Vec3 along_surface(const Vec3& v, const Vec3& normal) {
-    return v - normal * dot(v, normal);
-  }
-
   const F& field_;
   const RoleInput& in_;
   const ForceSettings& s_;
@@ -579,9 +555,10 @@ class Role {
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<double> cuts_;
-  Side side_{};            // For the next moments.
+  EntrySide side_{};       // For the next moments.
   double area_share_ = 1;  // see compute_area_share
   bool field_rests_ = false;
+  double rim_reach_ = 0;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;
   std::vector<PointStick> next_;
@@ -610,25 +587,6 @@ RoleImpulse compute_discrete_impulse(const AnyField& field, const RoleInput& inp
                                      const ForceSettings& settings,
                                      std::vector<PointStick>& sticks) {
   return Role<AnyField>(field, input, settings).take_end(sticks);
-}
-
-Load compute_contact_load(const RigidBody& body, std::span<const Contact> contacts,
-                          const ContactLoadSettings& settings) {
-  Load load;
-  if (contacts.empty()) return load;
-  const double share = 1 / static_cast<double>(contacts.size());
-  for (const Contact& contact : contacts) {
-    const Vec3 velocity = velocity_at(body, contact.position);
-    const double growth = -dot(velocity, contact.normal);  // of depth
-    const double push =
-        std::max(0.0, share * (settings.stiffness * contact.depth + settings.damping * growth));
-    const Vec3 slip = velocity + contact.normal * growth;
-    const double speed = length(slip);
-    Vec3 force = contact.normal * push;
-    if (speed > 0) force -= slip * (settings.friction * push / std::max(speed, settings.creep));
-    load += {force, cross(contact.position - body.state.center, force)};
-  }
-  return load;
 }
 
 }  // namespace isotact

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isotact/base/detail/thread_scratch.h"
+#include "isotact/dynamics/rigid/detail/point_force.h"
 #include "isotact/dynamics/rigid/detail/spatial_sums.h"
 
 namespace isotact::detail {
@@ -42,6 +43,7 @@ class PatchIntegral {
     if (m_.stick_damping > 0) stick_damping_ = m_.stick_damping;
     grain_ = 0.5 * in.tree.header().spacing;
     if constexpr (std::is_same_v<F, BrickField>) grain_ = field.lattice().spacing;
+    rim_reach_ = kRimReach * grain_;
   }
 
   std::optional<RoleImpulse> integrate(std::vector<PointStick>& sticks) {
@@ -424,8 +426,9 @@ class PatchIntegral {
     const AffineMap world = world_at(p.middle);
     p.world_from_field = world.linear;
     p.place = world * at;
-    p.normal = normalized(world.linear * t_.samples[part.sample].gradient);
     const Vec3 own = own_normal(hit);
+    p.normal = world.linear * compute_direction(field_, at, t_.samples[part.sample].gradient,
+                                                transpose(world.linear) * own, rim_reach_);
     if (length_sq(p.normal) == 0) p.normal = -own;
     p.area = area_of(hit);
     if (s_.areas == AreaRule::kProjected) p.area *= compute_area_share(own, p.normal);
@@ -447,8 +450,10 @@ class PatchIntegral {
     crossed_ = crossed_ || dot(sample.gradient, t_.samples[last.sample].gradient) < 0;
     result_.depth = std::max(-sample.distance, 0.0);
     result_.place = world * at;
-    result_.normal = normalized(world.linear * sample.gradient);
-    if (length_sq(result_.normal) == 0) result_.normal = -own_normal(deepest_);
+    const Vec3 own = own_normal(deepest_);
+    result_.normal = world.linear * compute_direction(field_, at, sample.gradient,
+                                                      transpose(world.linear) * own, rim_reach_);
+    if (length_sq(result_.normal) == 0) result_.normal = -own;
   }
 
   void note_normal(const Passage& p) {
@@ -547,6 +552,7 @@ class PatchIntegral {
   PatchScratch& t_;
   double stick_ = m_.stiffness, stick_damping_ = m_.damping;
   double grain_ = 0;  // Metres: a cell, or half a spacing of points.
+  double rim_reach_ = 0;
   bool field_rests_ = false;
   Mat3 shell_turn_{};  // Rotation of the shell in the middle of the step.
   RoleImpulse result_{};

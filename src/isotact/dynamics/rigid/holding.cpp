@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isotact/base/detail/thread_scratch.h"
 #include "isotact/base/disjoint_sets.h"
+#include "isotact/dynamics/rigid/detail/impacts.h"
 #include "isotact/dynamics/rigid/detail/world_state.h"
 
 namespace isotact {
@@ -95,6 +97,12 @@ Energies World::State::energies() const {
   return e;
 }
 
+// With what users put in since the last step, by setting states.
+double World::State::bound_energy() const {
+  if (report.number == 0) return energy_bound;
+  return energy_bound + std::max(0.0, energies().total() - report.energies.total());
+}
+
 std::vector<double> World::State::compute_kinetic() const {
   std::vector<double> kinetic;
   for (const WorldBody& b : bodies)
@@ -154,6 +162,31 @@ void World::State::hold_points(PairState& pair, double depth) const {
     deep.erase(chosen);
   }
   deep.clear();
+}
+
+// A pair that had an impact has no force in that step. Points that touch at its end may not
+// approach in the next step: else gravity would end in another impact there, and in each step from
+// then on, and a body would never come to rest.
+void World::State::hold_after_impact(PairState& pair) const {
+  if (settings.solve != ForceSolve::kImplicit) return;
+  const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
+  // A body that nothing stops may leave no place where these equations hold.
+  if (a.body.kind == BodyKind::kKinematic || b.body.kind == BodyKind::kKinematic) return;
+  std::vector<Contact> touching;
+  for (const bool points_of_a : {true, false}) {
+    const WorldBody &shell = points_of_a ? a : b, &field = points_of_a ? b : a;
+    if (!shell.has_points() || !field.has_field()) continue;
+    const ShellMotion motion{.shell = at_rest(shell.step.motion.to),
+                             .field = at_rest(field.step.motion.to)};
+    const ThreadScratch<SweptResults> scratch;
+    field.near->trace(shell.tree(), motion, *scratch);
+    const detail::Encounter end{pair.pair, points_of_a, shell, field, motion, 0, 0};
+    for (const SweptHit& hit : scratch->hits)
+      touching.push_back(detail::make_contact(end, hit.point, 0));
+  }
+  detail::take_face_normals({a, a.step.motion.to}, {b, b.step.motion.to}, touching);
+  for (const Contact& c : touching) pair.deep.push_back({c.position, c.normal, c.depth});
+  hold_points(pair, 0);
 }
 
 }  // namespace isotact

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "isotact/base/detail/thread_scratch.h"
 #include "isotact/dynamics/rigid/detail/impacts.h"
 #include "isotact/dynamics/rigid/detail/joint_rows.h"
+#include "isotact/dynamics/rigid/detail/point_force.h"
 
 namespace isotact::detail {
 namespace {
@@ -13,7 +16,53 @@ namespace {
 constexpr int kMostBounces = 16;  // of a pair in a step; from then on it does not bounce
 constexpr std::size_t kContactsOfPair = 8;
 constexpr std::size_t kKnownOfPair = 24;
+constexpr std::size_t kMostFaces = 16;  // Of both bodies, that are looked for.
+constexpr double kOneNormal = 1e-4;     // Radians: points of one face.
+constexpr double kFlush = 0.05;         // Radians, between a face and the other body's field.
+constexpr double kFaceCells = 0.1;      // Cells from the plane of a face.
+constexpr double kSameSide = 0.5;       // Cosine, at rims.
 
+// A flat face of one body on the other: points with one normal, not all on a line.
+struct Face {
+  Vec3 normal{};  // Outward, world.
+  Vec3 place{};
+  bool of_a = false;
+  std::vector<std::size_t> points{};  // Indices of contacts.
+};
+
+std::vector<Face> list_faces(const PlacedBody& a, const PlacedBody& b,
+                             const std::vector<Contact>& touching) {
+  std::vector<Face> faces;
+  for (std::size_t i = 0; i < touching.size(); ++i) {
+    const Contact& c = touching[i];
+    const bool of_a = c.sampled_by == Body::kA;
+    const PlacedBody& by = of_a ? a : b;
+    const Vec3 own = rotate(by.pose.rotation, to_double(by.body.tree().normals()[c.point]));
+    const auto at = std::find_if(faces.begin(), faces.end(), [&](const Face& f) {
+      return f.of_a == of_a && length_sq(f.normal - own) < kOneNormal * kOneNormal;
+    });
+    if (at != faces.end())
+      at->points.push_back(i);
+    else if (faces.size() < kMostFaces)
+      faces.push_back({own, c.position, of_a, {i}});
+  }
+  return faces;
+}
+// Whether three of its points are a triangle that is higher than `near`, and the other body's
+// field says the same of half of them. A face that cuts into the other body is not one.
+bool is_flat(const Face& f, const std::vector<Contact>& touching, double near) {
+  const auto from = [&](std::size_t i) { return touching[i].position - f.place; };
+  Vec3 far{};
+  for (const std::size_t i : f.points)
+    if (length_sq(from(i)) > length_sq(far)) far = from(i);
+  const Vec3 along = normalized(far), pushes = f.of_a ? -f.normal : f.normal;
+  const auto agree = std::count_if(f.points.begin(), f.points.end(), [&](std::size_t i) {
+    return length_sq(touching[i].normal - pushes) < kFlush * kFlush;
+  });
+  return length_sq(f.normal) > 0 && 2 * static_cast<std::size_t>(agree) >= f.points.size() &&
+         std::any_of(f.points.begin(), f.points.end(),
+                     [&](auto i) { return length(cross(from(i), along)) > near; });
+}
 class BlowSolver {
  public:
   BlowSolver(ImpactState& state, double time) : s_(state), w_(state.world) {
@@ -120,6 +169,9 @@ class BlowSolver {
       if (std::none_of(impacts.touching.begin(), impacts.touching.end(), same))
         impacts.touching.push_back(c);
     }
+    const BodyPair& pair = w_.pairs[k].pair;
+    take_face_normals({body(pair.a), pose_at(s_.parts[pair.a], blow_.time)},
+                      {body(pair.b), pose_at(s_.parts[pair.b], blow_.time)}, impacts.touching);
     return impacts.touching;
   }
   void add_touching(std::size_t k, bool points_of_a, std::vector<Contact>& touching) const {
@@ -232,6 +284,23 @@ class BlowSolver {
 
 }  // namespace
 
+void take_face_normals(const PlacedBody& a, const PlacedBody& b, std::vector<Contact>& touching) {
+  double near = 0;
+  for (const PlacedBody* by : {&a, &b})
+    if (by->body.has_field()) near = std::max(near, 2 * kFaceCells * by->body.cell());
+  std::vector<Face> faces = list_faces(a, b, touching);
+  std::erase_if(faces, [&](const Face& f) { return !is_flat(f, touching, near); });
+  std::stable_sort(faces.begin(), faces.end(),
+                   [](const Face& f, const Face& g) { return f.points.size() > g.points.size(); });
+  for (Contact& c : touching)
+    for (const Face& f : faces) {
+      const Vec3 pushes = f.of_a ? -f.normal : f.normal;
+      if (std::abs(dot(c.position - f.place, f.normal)) > near) continue;
+      if (dot(pushes, c.normal) < kSameSide) continue;
+      c.normal = pushes;
+      break;
+    }
+}
 Pose pose_at(const CurrentPart& part, double time) {
   if (time >= part.end) return part.motion.to;
   if (time <= part.begin) return part.motion.from;
@@ -247,9 +316,12 @@ Vec3 place_in_field(const Encounter& m, std::uint32_t point, double time) {
 }
 
 Contact make_contact(const Encounter& m, std::uint32_t point, double time) {
-  const Vec3 x = place_in_field(m, point, time);
+  const AffineMap field_from_shell = compute_map(m.motion, time);
+  const Vec3 x = field_from_shell * to_double(m.shell.tree().point(point));
   const FieldSample sample = m.field.field().sample(x);
-  Vec3 out = normalized(sample.gradient);
+  const Vec3 own = field_from_shell.linear * to_double(m.shell.tree().normals()[point]);
+  Vec3 out =
+      compute_direction(m.field.field(), x, sample.gradient, own, kRimReach * m.field.cell());
   if (length_sq(out) == 0) out = {0, 1, 0};
   const Pose world = compute_pose(m.motion.field, time);
   const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
@@ -273,6 +345,43 @@ Twist twist_at(const ImpactState& state, BodyId id, double time) {
 
 Blow solve_blow(ImpactState& state, std::size_t pair, double time) {
   return BlowSolver(state, time).run(pair);
+}
+
+namespace {
+
+bool is_jammed(const ImpactState& state, const Blow& blow, BodyId id) {
+  for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
+    const BodyPair& pair = state.world.pairs[blow.pair_of[i]].pair;
+    if (blow.problem.contacts[i].jammed && (pair.a == id || pair.b == id)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_driven(const WorldBody& body) {
+  return body.body.kind == BodyKind::kKinematic &&
+         (length_sq(body.step.velocity) > 0 || length_sq(body.step.angular_velocity) > 0);
+}
+
+Trouble describe_jam(const ImpactState& state, const Blow& blow, std::size_t contact, double depth,
+                     double most) {
+  const std::vector<WorldBody>& bodies = state.world.bodies;
+  const BodyPair& pair = state.world.pairs[blow.pair_of[contact]].pair;
+  const BodyId id = bodies[pair.a].is_dynamic() ? pair.a : pair.b;
+  std::string driven, others;
+  for (const BodyId other : blow.bodies) {
+    if (other == id || !is_jammed(state, blow, other)) continue;
+    std::string& list = is_driven(bodies[other]) ? driven : others;
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", bodies[other].settings.name);
+  }
+  const double time = state.world.report.time - (1 - blow.time) * state.world.settings.step;
+  return {id, time,
+          fmt::format("body '{}' at {:.6g} s has no free place: {} presses it{}{}; it gets {:.3g} "
+                      "m deep in this step, and contacts hold {:.3g} m",
+                      bodies[id].settings.name, time,
+                      driven.empty() ? "a joint" : "driven body " + driven,
+                      others.empty() ? "" : " against ", others, depth, most)};
 }
 
 }  // namespace isotact::detail

@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "isotact/base/detail/thread_scratch.h"
 
 namespace isotact {
@@ -22,6 +20,7 @@ using detail::Encounter;
 using detail::Impact;
 using detail::ImpactState;
 using detail::ImpactWorld;
+using detail::is_driven;
 using detail::kNoTime;
 using detail::make_contact;
 using detail::PairImpacts;
@@ -36,12 +35,17 @@ namespace {
 // the end of the sub-step. Impacts at these ends have no restitution.
 constexpr int kMostImpacts = 48;
 constexpr double kSubstep = 1.0 / 64;  // share of a step
+constexpr double kIdleDepth = 0.25;    // of the greatest depth: movement without a search
+constexpr double kLeastIdle = 1e-4;    // share of a step
 constexpr int kMostSubsteps = 512;     // impacts of a pair by sub-steps; the penalty has the rest
-constexpr double kFastMove = 0.1;      // of a body's radius in a step
-constexpr double kDeepMove = 0.5;      // of the depth of a body
+constexpr double kDeepShare = 0.05;    // of a body's radius: what is left to a penalty
+constexpr double kDeepWall = 0.25;     // of the greatest depth in a body
+constexpr double kDeepHard = 0.003;    // of the smaller diagonal, if the library chose the springs
 constexpr double kTurn = 0.5;          // radians in a part of a step
 constexpr double kMostParts = 4096;
-constexpr double kNearlyDeep = 0.75;  // of the depth that a penalty may reach
+constexpr double kNearlyDeep = 0.75;     // of the depth that a penalty may reach
+constexpr double kSlideShare = 1.0 / 6;  // of the greatest depth: bodies that slide get as deep
+constexpr double kAfterImpact = 2;       // speeds of rest: contacts that begin after an impact
 
 // An impact of a pair, or the end of a part of a body's motion; unless it has changed since.
 struct Turn {
@@ -272,52 +276,73 @@ class Impacts {
            turn(pair.b);
   }
 
-  // Metres: how far they may move in a step without a search.
-  double allowed_move(const BodyPair& pair) const {
+  // Metres: a penalty can push points back from this depth. It is a part of the bodies' own sizes.
+  // Cells do not matter, since walls that are thinner than that are looked for one by one
+  // (compute_local_depth).
+  double room_of(const BodyPair& pair) const {
     double least = kNoTime;
     for (const bool of_a : {true, false}) {
       const WorldBody& w = bodies_[of_a ? pair.a : pair.b];
       const WorldBody& other = bodies_[of_a ? pair.b : pair.a];
       if (w.is_dynamic() && std::isfinite(w.ball_radius))
-        least = std::min(least, kFastMove * w.ball_radius);
-      if (w.has_field() && other.has_points()) {
-        least = std::min(least, kDeepMove * w.inner_depth);
-        // Fins and webs are thinner than the body; those of a few cells hold.
-        if (!w.settings.shape->solid()) least = std::min(least, 2 * w.cell());
-      }
+        least = std::min(least, kDeepShare * w.ball_radius);
+      if (w.has_field() && other.has_points()) least = std::min(least, kDeepWall * w.inner_depth);
     }
     return least;
   }
-  // Metres: the greatest depth that is left to a penalty.
-  double deep_of(const BodyPair& pair) const { return 0.5 * allowed_move(pair); }
+  // Metres: the greatest depth that is left to a penalty. Springs that the library chose keep
+  // bodies as good as apart.
+  double deep_of(const BodyPair& pair) const {
+    const double room = room_of(pair);
+    if (!s_.world.is_hard(pair)) return room;
+    return std::min(room, kDeepHard * detail::compute_diagonal(bodies_[pair.a], bodies_[pair.b]));
+  }
+  // Metres: how far they may move in a step without a search for walls that they would pass. No
+  // point may pass a wall of the stated thickness t (compute_thinnest_wall): one at a depth d needs
+  // t - d to leave on the other side. Half of that is allowed.
+  double safe_move(const PairState& p) const {
+    double least = kNoTime;
+    for (const bool of_a : {true, false}) {
+      const WorldBody& w = bodies_[of_a ? p.pair.a : p.pair.b];
+      const WorldBody& other = bodies_[of_a ? p.pair.b : p.pair.a];
+      if (!w.has_field() || !other.has_points()) continue;
+      least = std::min(least, 0.5 * std::max(detail::thinnest_wall(other, w) - p.depth, 0.0));
+    }
+    return least;
+  }
 
-  bool is_fast(std::size_t k, double begin) const {
-    if (settings_.impacts == ImpactRule::kOff) return false;
-    const BodyPair& pair = pairs_[k].pair;
-    if (bodies_[pair.a].settings.fast || bodies_[pair.b].settings.fast) return true;
-    if (settings_.impacts != ImpactRule::kAuto) return false;
-    const double speed = bound_speed(pair);
-    if (begins_hard(k) && speed > s_.rest_speed) return true;
-    if (is_driven_in(k)) return true;
-    return allowed_move(pair) < speed * (1 - begin) * settings_.step;
+  enum class Search : std::uint8_t {
+    kNone,
+    kWalls,  // For points that would pass a wall.
+    kDepth,  // For points that would get too deep, too.
+  };
+  Search choose_search(std::size_t k, double begin) const {
+    if (settings_.impacts == ImpactRule::kOff) return Search::kNone;
+    const PairState& p = pairs_[k];
+    if (bodies_[p.pair.a].settings.fast || bodies_[p.pair.b].settings.fast) return Search::kDepth;
+    if (settings_.impacts != ImpactRule::kAuto) return Search::kNone;
+    const double speed = bound_speed(p.pair), move = speed * (1 - begin) * settings_.step;
+    if (begins_hard(k) && speed > hard_speed(k)) return Search::kDepth;
+    if (is_driven_in(k) || move > 2 * deep_of(p.pair)) return Search::kDepth;
+    return move > safe_move(p) ? Search::kWalls : Search::kNone;
   }
   // A contact that begins is an impact, unless springs that somebody chose are to take it.
   bool begins_hard(std::size_t k) const {
     const PairState& p = pairs_[k];
     return settings_.impacts == ImpactRule::kAuto && p.points == 0 && s_.world.is_hard(p.pair);
   }
+  // m/s: a contact that begins faster is an impact. What gravity adds in a step is not one. A pair
+  // that had an impact in the last step and still touches may approach by that much at either end:
+  // with one step's speed for both it would have an impact in each step, and never come to rest.
+  double hard_speed(std::size_t k) const {
+    return (pairs_[k].touched ? kAfterImpact : 1.0) * s_.rest_speed;
+  }
   // A penalty does not stop a driven body.
   bool is_driven_in(std::size_t k) const {
     const BodyPair& pair = pairs_[k].pair;
-    return (is_driven(pair.a) || is_driven(pair.b)) &&
+    return (is_driven(bodies_[pair.a]) || is_driven(bodies_[pair.b])) &&
            pairs_[k].depth > kNearlyDeep * deep_of(pair);
   }
-  bool is_driven(BodyId id) const {
-    const WorldBody& w = bodies_[id];
-    return w.body.kind == BodyKind::kKinematic &&
-           (length_sq(w.step.velocity) > 0 || length_sq(w.step.angular_velocity) > 0);
-  }
-
   Impact look(std::size_t k) const {
     const BodyPair pair = pairs_[k].pair;
     const PairImpacts& impacts = impacts_[k];
@@ -325,7 +350,8 @@ class Impacts {
       return {};
     const double begin = std::max({parts_[pair.a].begin, parts_[pair.b].begin, impacts.idle_until});
     const double end = std::min(parts_[pair.a].end, parts_[pair.b].end);
-    if (begin >= end || !is_fast(k, begin)) return {};
+    const Search search = begin < end ? choose_search(k, begin) : Search::kNone;
+    if (search == Search::kNone) return {};
     const BodyMotion of_a = motion_between(parts_[pair.a], begin, end);
     const BodyMotion of_b = motion_between(parts_[pair.b], begin, end);
     Impact best;
@@ -336,7 +362,10 @@ class Impacts {
       const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
                                .field = points_of_a ? of_b : of_a,
                                .model = MotionModel::kConstantRates};
-      find_impact({pair, points_of_a, shell, field, motion, begin, end, begins_hard(k)},
+      find_impact({pair, points_of_a, shell, field, motion, begin, end,
+                   begins_hard(k) ? hard_speed(k) : kNoTime,
+                   search == Search::kDepth ? deep_of(pair) : kNoTime,
+                   pairs_[k].touched ? kSlideShare * deep_of(pair) : 0},
                   impacts.quiet_until, best);
     }
     return best;
@@ -348,7 +377,6 @@ class Impacts {
     m.field.first->trace(m.shell.tree(), m.motion, swept);
     if (swept.motions[0].point == kNoPoint) return;
     m.field.all->trace(m.shell.tree(), m.motion, swept);
-    const double deep = deep_of(m.pair);
     const double span = m.end - m.begin;
     const double speed = bound_speed(m.pair) * span * settings_.step;
     const double quiet = std::clamp((quiet_until - m.begin) / span, 0.0, 1.0);
@@ -357,13 +385,39 @@ class Impacts {
         const SegmentInterval& i = swept.intervals[hit.first_interval + k];
         const auto enter = static_cast<double>(i.enter), exit = static_cast<double>(i.exit);
         if (m.begin + enter * span >= best.time) break;
-        const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, deep, speed);
+        const double local = std::min(m.deep, compute_local_depth(m, hit.point, enter, exit));
+        const double time = find_hard_time(m, hit.point, {enter, exit, quiet}, local, speed);
         if (time == kNoTime || m.begin + time * span >= best.time) continue;
         best.time = m.begin + time * span;
         best.contact = make_contact(m, hit.point, time);
         break;
       }
   }
+
+  // Metres: the greatest depth of a point between two times, at some places.
+  double compute_depth(const Encounter& m, std::uint32_t point, double enter, double exit) const {
+    double most = 0;
+    for (int i = 0; i <= kWallPlaces; ++i) {
+      const double time = enter + (exit - enter) * i / kWallPlaces;
+      most = std::max(most, -m.field.field().value(place_in_field(m, point, time)));
+    }
+    return most;
+  }
+
+  // Metres: half of the depth that a point reaches in a wall which it would pass, or whose middle
+  // it would pass: the gradient turns over on its path. Infinite otherwise. A path through a wall
+  // of thickness t reaches the depth t / 2; one that is far shallower goes along a surface, in by
+  // one side of a body that slides on it, and out by another.
+  double compute_local_depth(const Encounter& m, std::uint32_t point, double enter,
+                             double exit) const {
+    const AnyField& field = m.field.field();
+    const Vec3 from = place_in_field(m, point, enter), to = place_in_field(m, point, exit);
+    if (dot(field.sample(from).gradient, field.sample(to).gradient) > kTurnedOver) return kNoTime;
+    const double most = compute_depth(m, point, enter, exit);
+    return most < 0.25 * detail::thinnest_wall(m.shell, m.field) ? kNoTime : 0.5 * most;
+  }
+  static constexpr int kWallPlaces = 8;
+  static constexpr double kTurnedOver = -0.5;  // Sides of a wall differ by more than 120 degrees.
 
   // When a point that is inside must not go on, if it gets deeper than `deep` before it leaves: at
   // its entry if it approaches, else when it is nearly as deep. A point at a depth d below three
@@ -380,12 +434,16 @@ class Impacts {
     double last = -field.value(place_in_field(m, point, i.enter));
     const bool is_deep = last >= kNearlyDeep * deep;  // from the beginning
     if (is_deep && approaches(m, point, i.enter)) return i.enter;
-    if (m.begins_hard && i.enter > 0 && approaches(m, point, i.enter, s_.rest_speed)) return entry;
+    if (i.enter > 0 && approaches(m, point, i.enter, m.hard_speed) &&
+        !(compute_depth(m, point, i.enter, i.exit) < m.least_depth))
+      return entry;
     for (double t = i.enter; t < i.exit && fall > 0;) {
       t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
       const double depth = -field.value(place_in_field(m, point, t));
-      if (is_deep ? depth > last + 0.01 * deep : depth >= kNearlyDeep * deep)
-        return approaches(m, point, i.enter) && entry <= t ? entry : t;
+      const bool grows = is_deep ? depth > last + 0.01 * deep : depth >= kNearlyDeep * deep;
+      if (grows && entry <= t && approaches(m, point, i.enter)) return entry;
+      // A point that has turned back already needs no impact: there is nothing to stop.
+      if (grows && approaches(m, point, t)) return t;
       last = depth;
     }
     return kNoTime;
@@ -429,35 +487,10 @@ class Impacts {
       const Contact& c = blow.contacts[i];
       const double speed = -dot(slip(pair, c.position, blow.time), c.normal);
       const double depth = c.depth + std::max(speed, 0.0) * (1 - blow.time) * settings_.step;
-      const double most = kNearlyDeep * deep_of(pair);
-      if (depth > most && !s_.world.trouble) s_.world.trouble = describe_jam(blow, i, depth, most);
+      const double most = kNearlyDeep * room_of(pair);
+      if (depth > most && !s_.world.trouble)
+        s_.world.trouble = detail::describe_jam(s_, blow, i, depth, most);
     }
-  }
-
-  Trouble describe_jam(const Blow& blow, std::size_t contact, double depth, double most) const {
-    const BodyPair& pair = pairs_[blow.pair_of[contact]].pair;
-    const BodyId id = bodies_[pair.a].is_dynamic() ? pair.a : pair.b;
-    std::string driven, others;
-    for (const BodyId other : blow.bodies) {
-      if (other == id || !is_jammed(blow, other)) continue;
-      std::string& list = is_driven(other) ? driven : others;
-      list += fmt::format("{}'{}'", list.empty() ? "" : ", ", bodies_[other].settings.name);
-    }
-    const double time = s_.world.report.time - (1 - blow.time) * settings_.step;
-    return {
-        id, time,
-        fmt::format("body '{}' at {:.6g} s has no free place: {} presses it{}{}; it gets {:.3g} m "
-                    "deep in this step, and contacts hold {:.3g} m",
-                    bodies_[id].settings.name, time,
-                    driven.empty() ? "a joint" : "driven body " + driven,
-                    others.empty() ? "" : " against ", others, depth, most)};
-  }
-  bool is_jammed(const Blow& blow, BodyId id) const {
-    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
-      const BodyPair& pair = pairs_[blow.pair_of[i]].pair;
-      if (blow.problem.contacts[i].jammed && (pair.a == id || pair.b == id)) return true;
-    }
-    return false;
   }
 
   void apply(const Blow& blow, std::size_t index, double time) {
@@ -486,10 +519,19 @@ class Impacts {
     }
     if (pushes)
       ++s_.world.report.impacts;
-    else  // It does not approach but for gravity: to be looked at again later.
-      impacts_[index].idle_until = time + kSubstep;
+    else
+      let_be(impacts_[index], pairs_[index].pair, time);
     changed.push_back(pairs_[index].pair.a);
     look_again(changed);
+  }
+
+  // It does not approach but for gravity: to be looked at again later, before any other point of
+  // the pair can have got deep.
+  void let_be(PairImpacts& impacts, const BodyPair& pair, double time) const {
+    const double move = bound_speed(pair) * settings_.step;
+    const double share = move > 0 ? kIdleDepth * deep_of(pair) / move : kSubstep;
+    impacts.idle_until = time + std::clamp(share, kLeastIdle, kSubstep);
+    --impacts.count;
   }
 
   void note_impact(std::size_t k, const Contact& contact, const Vec3& push) {

@@ -121,7 +121,7 @@ ContactMaterial pair_material(const PairSides& s) {
 
 namespace {
 
-double error_of(const Shape& shape) {
+double field_error_of(const Shape& shape) {
   return shape.solid() ? 0.0 : static_cast<double>(shape.brick_field().header().near_error);
 }
 
@@ -130,7 +130,11 @@ double error_of(const Shape& shape) {
 double compute_thinnest_wall(const Shape& points, const Shape& wall) {
   if (!points.can_have_points() || !wall.can_have_field())
     return std::numeric_limits<double>::infinity();
-  return points.points().covering_radius() + 2 * error_of(wall);
+  return points.points().covering_radius() + 2 * field_error_of(wall);
+}
+
+double detail::thinnest_wall(const WorldBody& points, const WorldBody& wall) {
+  return points.tree().covering_radius() + 2 * field_error_of(*wall.settings.shape);
 }
 
 World::World(const WorldSettings& settings) : state_(std::make_unique<State>()) {
@@ -331,7 +335,7 @@ double World::thinnest_wall() const {
                    [&](BodyId a, BodyId b) { return reach(bodies[a]) > reach(bodies[b]); });
   for (BodyId wall = 0; wall < bodies.size(); ++wall) {
     if (!bodies[wall].has_field()) continue;
-    const double error = 2 * error_of(*bodies[wall].settings.shape);
+    const double error = 2 * field_error_of(*bodies[wall].settings.shape);
     for (const BodyId id : by_points) {
       if (reach(bodies[id]) + error <= largest) break;
       if (id != wall && state_->may_meet(pair_of(id, wall))) largest = reach(bodies[id]) + error;

@@ -84,12 +84,6 @@ void World::State::note_start() {
   }
 }
 
-// With what users put in since the last step, by setting states.
-double World::State::bound_energy() const {
-  if (report.number == 0) return energy_bound;
-  return energy_bound + std::max(0.0, energies().total() - report.energies.total());
-}
-
 void World::State::apply_loads() {
   const double h = settings.step;
   for (WorldBody& b : bodies) {
@@ -139,7 +133,8 @@ void World::State::solve_velocities() {
   std::vector<detail::ContactPush> pushes;
   std::vector<std::size_t> pair_of;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
-    if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
+    const PairState& p = pairs[k];
+    if ((p.points == 0 && p.push.held_count == 0) || rests(p.pair)) continue;
     pushes.push_back(pairs[k].push);
     pushes.back().most =
         pairs[k].stored + compute_spare_energy(pairs[k], pairs[k].push.taken - pairs[k].stored);
@@ -444,6 +439,7 @@ void World::State::look_at_pair(PairState& pair) const {
       for (PointStick& s : sticks) s.drag = {};  // Its side stays.
     pair.touches = true;
     pair.stored = 0;
+    hold_after_impact(pair);
     return;
   }
   pair.hold_depth = compute_hold_depth(pair.pair);

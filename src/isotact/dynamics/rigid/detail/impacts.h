@@ -82,11 +82,21 @@ struct Encounter {
   const WorldBody &shell, &field;
   const ShellMotion& motion;
   double begin, end;
-  bool begins_hard = false;
+  double hard_speed = kNoTime;  // m/s: entries that are faster are impacts.
+  double deep = kNoTime;        // Metres: points that would get deeper have an impact.
+  double least_depth = 0;       // Metres: entries that get no deeper are no impacts.
 };
 Vec3 place_in_field(const Encounter& m, std::uint32_t point, double time);
 // `time` is a share of the meeting.
 Contact make_contact(const Encounter& m, std::uint32_t point, double time);
+
+struct PlacedBody {
+  const WorldBody& body;
+  Pose pose;
+};
+// Contacts in the plane of a flat face have its normal. That of a sampled field is a part in a
+// hundred off, and at rims by any angle: boxes without friction would fly off aside.
+void take_face_normals(const PlacedBody& a, const PlacedBody& b, std::vector<Contact>& touching);
 
 // Velocities about the centre of mass at a time.
 Twist twist_at(const ImpactState& state, BodyId id, double time);
@@ -102,5 +112,11 @@ struct Blow {
   std::vector<std::size_t> pairs{};  // Those that were searched.
 };
 Blow solve_blow(ImpactState& state, std::size_t pair, double time);
+
+bool is_driven(const WorldBody& body);  // It moves, and nothing pushes it.
+// The trouble of a contact that nothing keeps from approaching. It gets `depth` metres deep, and
+// `most` is allowed.
+Trouble describe_jam(const ImpactState& state, const Blow& blow, std::size_t contact, double depth,
+                     double most);
 
 }  // namespace isotact::detail

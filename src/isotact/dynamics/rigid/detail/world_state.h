@@ -175,6 +175,7 @@ struct World::State {
   // Metres. A constraint holds points that are deeper.
   double compute_hold_depth(const BodyPair& pair) const;
   void hold_points(detail::PairState& pair, double depth) const;  // In the next step.
+  void hold_after_impact(detail::PairState& pair) const;          // The same.
   ContactMaterial material_of(const BodyPair& pair, double carried = 0) const;
   Energies energies() const;
 };
@@ -196,6 +197,9 @@ void note_clearance(PairState& pair, const WorldBody& a, const WorldBody& b, boo
 // Throw Error for numbers out of range, and for joints of bodies that are not there.
 void check_material(const ContactMaterial& material);
 void check_joint(const JointSettings& joint, std::size_t bodies);
+
+// Metres: walls of a body that are at least as thick are found by the points of another one.
+double thinnest_wall(const WorldBody& points, const WorldBody& wall);
 
 double compute_area(const WorldBody& a, const WorldBody& b);      // m^2 of the smaller surface.
 double compute_diagonal(const WorldBody& a, const WorldBody& b);  // Metres, of the smaller body.
