@@ -108,7 +108,7 @@ Surface prepare(const TriangleMesh& mesh, double resolution = 64, SurfaceSetting
 }
 
 // By a map, unlike the code under test.
-bool is_balanced(const TriangleMesh& mesh) {
+bool has_balanced_edges(const TriangleMesh& mesh) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> net;
   for (const Triangle& t : mesh.triangles)
     for (std::size_t k = 0; k < 3; ++k) {
@@ -240,7 +240,7 @@ TEST(Surface, MakesFlippedTrianglesAgree) {
   const Surface surface = prepare(sphere);
   EXPECT_EQ(surface.report.consistent_components, 1U);
   EXPECT_EQ(surface.report.method, SignMethod::kWinding);
-  EXPECT_TRUE(is_balanced(surface.mesh));
+  EXPECT_TRUE(has_balanced_edges(surface.mesh));
   EXPECT_EQ(check_signs(surface, right, 0.02, 0.1).wrong, 0U);
 }
 
@@ -294,7 +294,7 @@ TEST(Surface, ClosesHolesWhereTheWindingNumberIsOneHalf) {
       SCOPED_TRACE(std::string(shape.name) + " at " + std::to_string(resolution));
       const Surface surface = prepare(shape.mesh, resolution);
       ASSERT_EQ(surface.report.method, SignMethod::kWinding) << surface.report.reason;
-      EXPECT_TRUE(is_balanced(surface.mesh));
+      EXPECT_TRUE(has_balanced_edges(surface.mesh));
       EXPECT_EQ(surface.report.holes, shape.holes);
       EXPECT_FALSE(surface.report.watertight);
       EXPECT_EQ(surface.report.warnings.size(),
@@ -342,7 +342,7 @@ TEST(Surface, FillsSlitsAtTJunctionsWithoutLeavingThem) {
   const Surface surface = prepare(rod, 128);
   EXPECT_EQ(surface.report.holes, 24U);
   EXPECT_EQ(surface.report.membrane_triangles, 24U);
-  EXPECT_TRUE(is_balanced(surface.mesh));
+  EXPECT_TRUE(has_balanced_edges(surface.mesh));
   EXPECT_EQ(surface.mesh.positions.size(), rod.positions.size());
 }
 
@@ -351,7 +351,7 @@ TEST(Surface, StitchesCracksAndSaysSo) {
   for (const double noise : {1e-6, 2e-3}) {
     const Surface surface = prepare(as_soup(ball, noise, false, 5), 64);
     EXPECT_EQ(surface.report.method, SignMethod::kWinding) << surface.report.reason;
-    EXPECT_TRUE(is_balanced(surface.mesh));
+    EXPECT_TRUE(has_balanced_edges(surface.mesh));
     EXPECT_FALSE(surface.report.warnings.empty());
     EXPECT_EQ(check_signs(surface, ball, 1.0 / 32, 0.5).wrong, 0U);
   }
@@ -494,7 +494,7 @@ TEST(Surface, ClosesOrDeclinesWhateverItIsGiven) {
       const Surface surface = prepare_surface(mesh, {.voxel_size = 0.2});
       if (surface.report.method == SignMethod::kUnsigned) continue;
       ++signed_ones;
-      ASSERT_TRUE(is_balanced(surface.mesh)) << i;
+      ASSERT_TRUE(has_balanced_edges(surface.mesh)) << i;
       ASSERT_FALSE(find_flaw(surface.mesh)) << i;
     } catch (const Error&) {  // only collapsed triangles
     }
@@ -506,7 +506,7 @@ TEST(Surface, BoundsItsWorkHoweverSmallTheVoxel) {
   const TriangleMesh open = without(make_sphere({}), [](const Vec3f& p) { return p.y > 0.4F; });
   for (const double voxel : {1e-12, 1e-5, 10.0}) {
     const Surface surface = prepare_surface(open, {.voxel_size = voxel});
-    EXPECT_TRUE(is_balanced(surface.mesh));
+    EXPECT_TRUE(has_balanced_edges(surface.mesh));
     EXPECT_LT(surface.report.membrane_triangles, 30'000U);
   }
 }
