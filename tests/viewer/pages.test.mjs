@@ -272,14 +272,15 @@ test('a slice is dragged, and bodies are hidden', async () => {
     const { stage } = theatre;
     const box = stage.canvas.getBoundingClientRect();
     const [, slice] = theatre.insides.slices()[0];
+    const places = [];
     for (let y = box.top; y < box.bottom; y += 8)
       for (let x = box.left; x < box.right - 320; x += 8)
         if (
           document.elementFromPoint(x, y) === stage.canvas &&
           stage.rayAt(x, y).intersectObject(slice.object).length > 0
         )
-          return { x, y };
-    return null;
+          places.push({ x, y });
+    return places[Math.floor(places.length / 2)]; // not at its rim, which a settling camera moves
   });
   assert.ok(at, 'the slice is in the picture');
   await page.mouse.move(at.x, at.y);

@@ -17,7 +17,7 @@ constexpr unsigned kAllAxes = 7;
 constexpr std::uint32_t kPairBit = std::uint32_t{1} << 31U;
 constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
 
-struct Verdict {
+struct MergeVerdict {
   unsigned overlap;     // Overlap of the rounded boxes.
   unsigned is_sure;     // The boxes themselves overlap: by more than rounding can cause.
   unsigned is_settled;  // Neither was searched again.
@@ -27,7 +27,7 @@ ISOTACT_INLINE Four magnitude(Four x) { return detail::greater(x, -x); }
 
 // Sides are off by at most two ulps and 2^-100 each (round_outwards), hence 2^-21 and 2^-96 of the
 // compared numbers. (No smaller: arithmetic with denormal numbers takes a hundred times as long.)
-ISOTACT_INLINE Verdict compare(const FloatBox& a, const FloatBox& b) {
+ISOTACT_INLINE MergeVerdict compare(const FloatBox& a, const FloatBox& b) {
   const Four a_lower = detail::load<Four>(a.lower.data()),
              a_upper = detail::load<Four>(a.upper.data());
   const Four b_lower = detail::load<Four>(b.lower.data()),
@@ -98,7 +98,7 @@ void BoxTree::merge_bucket(std::size_t bucket) {
   const unsigned has_spheres = this->has_spheres() ? 1 : 0;
   // Few branches: entries are always written, and counted or not.
   const auto take = [&](ObjectHandle a, ObjectHandle b, unsigned was_pair, unsigned is_found) {
-    const Verdict verdict = compare(tight[a], tight[b]);
+    const MergeVerdict verdict = compare(tight[a], tight[b]);
     unsigned is_now = verdict.is_sure;
     if ((verdict.overlap & (has_spheres | (verdict.is_sure ^ 1U))) != 0)
       is_now = is_pair(a, b) ? 1U : 0U;
