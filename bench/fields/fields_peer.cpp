@@ -167,8 +167,7 @@ bool has_nanovdb() { return ISOTACT_BENCH_NANOVDB != 0; }
 
 std::string describe_vdb() {
   return std::string("OpenVDB ") + OPENVDB_LIBRARY_VERSION_STRING +
-         "; its converter and samplers compiled here: " +
-         ISOTACT_BENCH_PEER_FLAGS;
+         "; its converter and samplers compiled here: " + ISOTACT_BENCH_PEER_FLAGS;
 }
 
 }  // namespace isotact::bench

@@ -9,7 +9,7 @@ namespace isotact::bench {
 struct Options : RunOptions {
   int count = 0;  // 0: chosen by --quick and --full
   int seed = 1;
-  int first_throw = 0;  // Throws before it are left out.
+  int first_throw = 0;            // Throws before it are left out.
   std::string scene{}, engine{};  // Of the scenes: a part of the name, and one engine. Empty: all.
   bool check_steps = false;       // Depths at every step, not at every frame.
   double most_seconds = 600;      // Of one run, by the clock.

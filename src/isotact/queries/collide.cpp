@@ -189,7 +189,7 @@ bool prove_by_points(const detail::CollidePair& pair, const detail::TouchBody& o
 // `with_points`: contacts by points are wanted anyway, if bodies touch. After a contact they come
 // first: most often they tell already.
 Verdict compute_verdict(const detail::CollidePair& pair, const CollideRequest& request,
-                     bool with_points, CollideScratch::State& state) {
+                        bool with_points, CollideScratch::State& state) {
   using detail::TouchKind;
   const auto& [a, world_from_a, b, world_from_b] = pair;
   const double margin = request.margin;
