@@ -376,7 +376,7 @@ TriangleMesh make_wall(float x, std::uint32_t count) {
 TEST(MeshMotion, CornersThatGrazeAWallAreFound) {
   Random random(test_seed(97));
   int found = 0;
-  for (int i = 0; i < unless_slow(1500, 60); ++i) {
+  for (int i = 0; i < unless_slow(1500, 200); ++i) {
     TriangleMesh body = i % 3 == 0 ? make_box({})
                         : i % 3 == 1
                             ? make_sphere({.frequency = 2 + static_cast<int>(random.below(4))})
