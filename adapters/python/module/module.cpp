@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   add_field(m);
   add_shape(m);
   add_queries(m);
+  add_batches(m);
   add_world(m);
   add_scene(m);
 }

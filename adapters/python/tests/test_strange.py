@@ -71,6 +71,15 @@ class Strange(unittest.TestCase):
         far = isotact.distance(ball, ball, None, (9, 0, 0, 1, 0, 0, 0), max_distance=1)
         self.assertEqual((far.point_on_a, far.normal, far.gradients), (None, None, None))
         self.assertGreaterEqual(far.lower_bound, 1)
+        row = isotact.distance_poses(ball, ball, [[9, 0, 0, 1, 0, 0, 0]], max_distance=1)[0]
+        self.assertTrue(np.isinf(row["distance"]))
+        for column in ("point_on_a", "normal", "gradient_b"):
+            self.assertTrue(np.isnan(row[column]).all(), column)
+
+    def test_states_of_one_body(self):
+        ball = isotact.Shape.sphere(0.5)
+        poses = np.tile(np.eye(4), (7, 1, 1, 1))
+        self.assertEqual(isotact.distance_states([ball], np.zeros((0, 2), int), poses).shape, (7, 0))
 
     def test_boxes_are_tight(self):
         mesh = isotact.Mesh.make("box")
