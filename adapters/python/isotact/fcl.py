@@ -48,6 +48,7 @@ class Transform:
                     f"found an array of shape {array.shape}"
                 )
         self.R, self.T = np.array(rotation), np.array(translation)
+        self.pose()  # Raises ValueError if it is not rigid.
 
     def pose(self):
         matrix = np.eye(4)
@@ -249,12 +250,14 @@ def distance(o1, o2, request=None, result=None):
     answer = _core.distance(
         o1.shape, o2.shape, o1.pose, o2.pose, want_depth=request.enable_signed_distance
     )
-    if answer.distance < result.min_distance:
-        result.min_distance = answer.distance
+    # Depths of round solids cost nothing, and are known in any case.
+    found = answer.distance if request.enable_signed_distance else max(answer.distance, 0.0)
+    if found < result.min_distance:
+        result.min_distance = found
         result.o1, result.o2 = o1._geom, o2._geom
         if request.enable_nearest_points:
             result.nearest_points = [answer.point_on_a, answer.point_on_b]
-    return answer.distance
+    return found
 
 
 def continuousCollide(o1, tf1_end, o2, tf2_end, request=None, result=None):

@@ -38,6 +38,14 @@ class Fcl(unittest.TestCase):
             fcl.distance(a, b, fcl.DistanceRequest(enable_nearest_points=True), near), 1, places=9
         )
         np.testing.assert_allclose(near.nearest_points[1], (1.5, 0, 0), atol=1e-9)
+        b.setTranslation([0.8, 0, 0])
+        self.assertEqual(fcl.distance(a, b), 0)
+        self.assertAlmostEqual(
+            fcl.distance(a, b, fcl.DistanceRequest(enable_signed_distance=True)), -0.2, places=6
+        )
+        b.setTranslation([2.0, 0, 0])
+        with self.assertRaisesRegex(ValueError, "scales"):
+            fcl.Transform(2 * np.eye(3))
         # Along z.
         for solid in (fcl.Capsule(0.1, 2), fcl.Cylinder(0.1, 2), fcl.Cone(0.1, 2)):
             pin = fcl.CollisionObject(solid, fcl.Transform())
