@@ -19,6 +19,7 @@ namespace {
 constexpr double kRestDepth = 1e-4;
 constexpr double kLeastShare = 0.01;  // of a surface that touches, for the stiffness under a load
 constexpr double kLoadGrowth = 2;     // of the stiffness in a step, at most
+constexpr double kHealing = 1.1;      // The same, if springs bear the load already, but too deep.
 constexpr double kLoadDecay = 0.98;   // in a step, at least
 
 // The depth beyond which a constraint holds points: of the diagonal, and of the wall's half.
@@ -62,9 +63,10 @@ void World::State::note_load(PairState& pair) const {
   if (settings.solve != ForceSolve::kImplicit || !std::isfinite(target * surface)) return;
   const double load = pair.touched ? pair.push.pushed / settings.step : 0;
   const double wanted = load / (std::max(pair.area, kLeastShare * surface) * target);
-  const double own = material_of(pair.pair).stiffness;
+  const double now = std::max(pair.carried, material_of(pair.pair).stiffness);
+  const bool bears = now * pair.area * pair.depth > load;
   pair.carried =
-      std::clamp(wanted, kLoadDecay * pair.carried, kLoadGrowth * std::max(pair.carried, own));
+      std::clamp(wanted, kLoadDecay * pair.carried, (bears ? kHealing : kLoadGrowth) * now);
 }
 
 // Springs that were entered within a step hold more than they took from the bodies. They may give
