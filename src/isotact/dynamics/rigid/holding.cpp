@@ -27,6 +27,34 @@ constexpr double kHoldDepth = 1e-3;
 constexpr double kHoldShare = 0.5;
 constexpr double kHoldRecovery = 0.2;  // of what is beyond, in a step
 
+// rad in half of a step: the normal turns with the field's body, up to this.
+constexpr double kMostAhead = 0.25;
+
+Twist twist_of(const WorldBody& b) {
+  if (!b.is_dynamic()) return {b.step.velocity, b.step.angular_velocity};
+  return {velocity(b.body), angular_velocity(b.body)};
+}
+
+// The equation of a point in the middle of the next step. That of its beginning is of first order:
+// a body that turns under a tip, or over one, would get deeper by half of the turn times the slip
+// in each step. The place is that in the frame of the bodies' common motion.
+HeldPoint look_ahead(const DeepPoint& p, const WorldBody& a, const WorldBody& b, double allowed,
+                     double step) {
+  const WorldBody &shell = p.of_a ? a : b, &field = p.of_a ? b : a;
+  const Twist of_shell = twist_of(shell), of_field = twist_of(field);
+  const double turn = 0.5 * step * length(of_field.angular);
+  const Vec3 axis = of_field.angular;
+  Vec3 normal = p.normal;
+  if (turn > 0) normal = rotate(rotation_about(axis, std::min(turn, kMostAhead)), normal);
+  const double ma = a.is_dynamic() ? a.body.mass.mass : 0;
+  const double mb = b.is_dynamic() ? b.body.mass.mass : 0;
+  Vec3 common{};
+  if (ma + mb > 0) common = (twist_of(a).linear * ma + twist_of(b).linear * mb) * (1 / (ma + mb));
+  const Vec3 arm = p.place - shell.body.state.center;
+  const Vec3 drift = moved(of_shell, arm).linear - common;
+  return {p.place + drift * (0.5 * step), normal, allowed};
+}
+
 bool is_soft(const WorldBody& b) { return b.settings.material.stiffness > 0; }
 
 }  // namespace
@@ -160,7 +188,8 @@ void World::State::hold_points(PairState& pair, double depth) const {
     }
     const double beyond = chosen->depth - depth;
     const double allowed = beyond > 0 ? -std::min(kHoldRecovery * beyond / h, slow) : -beyond / h;
-    pair.push.held[pair.push.held_count++] = {chosen->place, chosen->normal, allowed};
+    pair.push.held[pair.push.held_count++] = look_ahead(*chosen, bodies[pair.pair.a],
+                                                        bodies[pair.pair.b], allowed, h);
     deep.erase(chosen);
   }
   deep.clear();
@@ -187,7 +216,8 @@ void World::State::hold_after_impact(PairState& pair) const {
       touching.push_back(detail::make_contact(end, hit.point, 0));
   }
   detail::take_face_normals({a, a.step.motion.to}, {b, b.step.motion.to}, touching);
-  for (const Contact& c : touching) pair.deep.push_back({c.position, c.normal, c.depth});
+  for (const Contact& c : touching)
+    pair.deep.push_back({c.position, c.normal, c.depth, c.sampled_by == Body::kA});
   hold_points(pair, 0);
 }
 

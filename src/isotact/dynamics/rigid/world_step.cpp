@@ -383,7 +383,8 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
   pair.energy += r.energy;
   pair.own.lost += r.lost;
   pair.area = std::max(pair.area, r.area);
-  for (const DeepPoint& p : r.deep) pair.deep.push_back({p.place, p.normal * sign, p.depth});
+  for (const DeepPoint& p : r.deep)
+    pair.deep.push_back({p.place, p.normal * sign, p.depth, sign > 0});
   if (r.depth > pair.depth) {
     pair.depth = r.depth;
     pair.contact = make_contact(r, sign > 0);
