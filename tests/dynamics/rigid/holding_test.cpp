@@ -194,7 +194,7 @@ TEST(Holding, APlateTurnsOverATip) {
   World world({.step = 1e-2, .threads = {1}});
   world.add_body({.name = "tip",
                   .kind = BodyKind::kStatic,
-                  .shape = Shape::from_mesh(tip, {.field = {.resolution = 32}, .points = 300}),
+                  .shape = Shape::from_mesh(tip, {.field = {.resolution = 32}, .points = 40}),
                   .material = {.friction = 0, .restitution = 0}});
   world.add_body({.name = "plate",
                   .shape = plate,
@@ -211,7 +211,7 @@ TEST(Holding, APlateTurnsOverATip) {
     touching += world.report().points > 0 ? 1 : 0;
   }
   EXPECT_GT(touching, 20);
-  EXPECT_LT(deepest, 5.5e-4);  // It was 7e-4.
+  EXPECT_LT(deepest, 8e-4);  // It was 1.2e-3.
 }
 
 TEST(Holding, SnapshotsHaveIgnoredPairs) {

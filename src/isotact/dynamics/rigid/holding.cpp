@@ -201,8 +201,6 @@ void World::State::hold_points(PairState& pair, double depth) const {
 void World::State::hold_after_impact(PairState& pair) const {
   if (settings.solve != ForceSolve::kImplicit) return;
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
-  // A body that nothing stops may leave no place where these equations hold.
-  if (a.body.kind == BodyKind::kKinematic || b.body.kind == BodyKind::kKinematic) return;
   std::vector<Contact> touching;
   for (const bool points_of_a : {true, false}) {
     const WorldBody &shell = points_of_a ? a : b, &field = points_of_a ? b : a;

@@ -408,7 +408,7 @@ constexpr double kLag = 1;
 void make_implicit(const ContactResponse& r, const Twist& slip, double mass,
                    detail::ContactPush& push) {
   const double stiff = r.stiffness / (r.stiffness + mass);  // 0 to 1
-  const double sliding = 0.5 + 0.25 * stiff, head_on = 1.75 * stiff;
+  const double sliding = 0.5 + 0.75 * stiff, head_on = 1.25 * stiff;
   SpatialMatrix change = r.spring * (1 + kLag);  // what answers to u - u0
   change += r.damper;
   push.push += r.trend * sliding;
@@ -445,6 +445,12 @@ void World::State::look_at_pair(PairState& pair) const {
   if (pair.impact)
     for (std::vector<PointStick>& sticks : pair.sticks)
       for (PointStick& s : sticks) s.drag = {};  // Its side stays.
+  // No spring stops a driven body: its contacts go on by impacts.
+  if (pair.impact && (a.body.kind == BodyKind::kKinematic || b.body.kind == BodyKind::kKinematic)) {
+    pair.touches = true;
+    pair.stored = 0;
+    return;
+  }
   pair.hold_depth = compute_hold_depth(pair.pair);
   if (!pair.touched && !pair.impact) pair.push.taken = pair.stored = 0;
   const auto note_free = [&] {
