@@ -408,7 +408,7 @@ constexpr double kLag = 1;
 void make_implicit(const ContactResponse& r, const Twist& slip, double mass,
                    detail::ContactPush& push) {
   const double stiff = r.stiffness / (r.stiffness + mass);  // 0 to 1
-  const double sliding = 0.5 + 0.75 * stiff, head_on = 1.25 * stiff;
+  const double sliding = 0.5 + 0.25 * stiff, head_on = 1.75 * stiff;
   SpatialMatrix change = r.spring * (1 + kLag);  // what answers to u - u0
   change += r.damper;
   push.push += r.trend * sliding;
