@@ -156,8 +156,8 @@ TEST(Holding, SnapshotsHaveLoadsMotorsAndMaterials) {
   }
 }
 
-// A ball that jams in a notch may be squeezed by any force. The stiffness followed it, and the force
-// the stiffness: both doubled in each step, up to 1e15 N s.
+// A ball that jams in a notch may be squeezed by any force. The stiffness followed it, and the
+// force the stiffness: both doubled in each step, up to 1e15 N s.
 TEST(Holding, WhatJamsIsNoLoad) {
   constexpr double kAngle = 0.12, kRadius = 0.1;
   const TriangleMesh mesh = make_sphere({.radius = kRadius, .frequency = 12});
@@ -185,8 +185,8 @@ TEST(Holding, WhatJamsIsNoLoad) {
   EXPECT_LT(length(velocity(world.body(id))), 0.01);
 }
 
-// A plate that turns over a tip: the equation of its deepest point was that of the step's beginning,
-// and each step left it deeper.
+// A plate that turns over a tip: the equation of its deepest point was that of the step's
+// beginning, and each step left it deeper.
 TEST(Holding, APlateTurnsOverATip) {
   const TriangleMesh mesh = make_box({.size_x = 2, .size_y = 0.2, .size_z = 0.4});
   const Shape plate = Shape::from_mesh(mesh, {.field = {.resolution = 100}, .points = 3000});

@@ -458,8 +458,8 @@ TEST(SweptScratch, TheFreeMoveIsThatOfTheLastMotion) {
     tracer.trace(tree, motion, results, scratch);
     const double move = scratch.compute_free_move();
     for (const double share : {0.002, 0.01, 0.05})
-      ASSERT_FALSE(touches(turn, motion.shell.to.translation -
-                                     way * std::min(0.999 * move, share * size)))
+      ASSERT_FALSE(
+          touches(turn, motion.shell.to.translation - way * std::min(0.999 * move, share * size)))
           << k << " " << move;
     ++fast;
   }
