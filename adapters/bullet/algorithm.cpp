@@ -244,7 +244,8 @@ Placed placed(const Ours& ours) {
   return {.target = &*ours.body().target,
           .world_from_target = ours.world_from_shape,
           .scale = ours.scale,
-          .margin = ours.margin};
+          .margin = ours.margin,
+          .body = &ours.body()};
 }
 
 double motion_bound(const PairNow& now, double time_step) {

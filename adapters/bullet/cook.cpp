@@ -11,6 +11,8 @@
 #include "isotact/base/error.h"
 #include "isotact/geometry/repair/repair.h"
 
+#include "smooth/smooth_surface.h"
+
 namespace isotact {
 namespace {
 
@@ -25,6 +27,7 @@ void check(const BulletShapeSettings& s) {
   need(s.meshes.thickness, "meshes.thickness");
   need(s.bounce_speed, "bounce_speed");
   need(s.fast_motion, "fast_motion");
+  need(s.crease_angle, "crease_angle");
   if (s.points_per_manifold > kManifoldSize)
     throw Error(fmt::format("points_per_manifold is {}, must be 0 to 4", s.points_per_manifold));
   if (s.patches == 0) throw Error("patches is 0, must be 1 or more");
@@ -98,6 +101,13 @@ const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points(
   });
 }
 
+const bullet_detail::SmoothSurface* bullet_detail::BulletBody::smooth() const {
+  if (mesh == nullptr || settings.crease_angle == 0) return nullptr;
+  return smooth_
+      .get([this] { return std::make_shared<const SmoothSurface>(*mesh, settings.crease_angle); })
+      .get();
+}
+
 namespace {
 
 std::unique_ptr<IsotactShape> cook(const Shape& shape, const ShapeSettings& shape_settings,
@@ -153,8 +163,11 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
-  return cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape,
-              settings.bullet);
+  auto shape = cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape,
+                    settings.bullet);
+  // Otherwise the step of the first contact would make them.
+  if (shape->body().smooth() != nullptr) shape->body().surface();
+  return shape;
 }
 
 std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,

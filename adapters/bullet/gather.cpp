@@ -9,6 +9,8 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 
+#include "smooth/contact_mover.h"
+
 namespace isotact::bullet_detail {
 namespace {
 
@@ -201,86 +203,6 @@ bool look_apart(const Ours& ours, const Placed& other, const ShellPlacement& pla
 
 }  // namespace
 
-namespace {
-
-// Where our own surface is deepest near a sample: there it looks against the other's direction. A
-// few steps of the secant method along the surface, each put back onto it by our field. The sample
-// stays if the surface is an edge, or if nothing deeper is found.
-struct SurfacePlace {
-  Vec3 place{};  // In the target's frame, metres.
-  Vec3 out{};    // Of the target, unit.
-  double distance = 0;
-};
-std::optional<SurfacePlace> compute_surface_place(const Ours& ours, const Placed& other,
-                                                  const ShellPlacement& placement,
-                                                  const ShellHit& hit) {
-  constexpr int kSteps = 4;
-  // Flat parts are left alone: less slope than that is noise there.
-  constexpr double kFacing = 0.9, kEnough = 1e-3, kFlat = 0.02, kMostSpacings = 2;
-  const BulletBody& body = ours.body();
-  if (!body.field) return std::nullopt;
-  const Vec3 start = to_double(ours.tree->point(hit.point));  // In our own frame.
-  const Quat to_target = placement.field_from_shell.rotation;
-  const auto in_target = [&](const Vec3& p) {
-    return transform_point(placement.field_from_shell, p * ours.scale);
-  };
-  const auto other_at = [&](const Vec3& p) {
-    return other.target->sample(in_target(p) / other.scale, {});
-  };
-  // Against the other's direction, along our surface: how far it is from looking against it.
-  const auto slope_at = [&](const Vec3& p, const Vec3& normal) {
-    const Vec3 n = rotate(conjugate(to_target), other_at(p).gradient);
-    return -(n - normal * dot(n, normal));
-  };
-  FieldSample own = body.field->sample(start);
-  if (!(length_sq(own.gradient) > 0.5)) return std::nullopt;
-  Vec3 normal = normalized(own.gradient);
-  const Vec3 n_first = rotate(conjugate(to_target), other_at(start).gradient);
-  if (!(dot(n_first, normal) < -kFacing)) return std::nullopt;
-  const double spacing = ours.tree->covering_radius();
-  Vec3 at = start, slope = slope_at(start, normal);
-  if (length(slope) < kFlat) return std::nullopt;
-  double radius = body.ball.radius;  // Of curvature: the first guess.
-  for (int i = 0; i < kSteps && length(slope) > kEnough; ++i) {
-    const Vec3 step = slope * std::min(radius, 2 * spacing / length(slope));
-    Vec3 next = at + step;
-    own = body.field->sample(next);
-    if (!(length_sq(own.gradient) > 0.5)) break;
-    normal = normalized(own.gradient);
-    next -= normal * own.distance;
-    const Vec3 next_slope = slope_at(next, normal);
-    // The slope falls along the step as on a circle of this radius.
-    const double fell = dot(slope - next_slope, step);
-    if (!(fell > 0)) break;
-    radius = std::min(length_sq(step) / fell, 100 * body.ball.radius);
-    at = next;
-    slope = next_slope;
-  }
-  if (length(at - start) > kMostSpacings * spacing) return std::nullopt;
-  const FieldSample found = other_at(at);
-  const double distance = found.distance * other.scale;
-  if (!(distance < static_cast<double>(hit.distance)) || !(length_sq(found.gradient) > 0.5))
-    return std::nullopt;
-  return SurfacePlace{in_target(at), found.gradient, distance};
-}
-
-// Moves the deepest contact of a manifold from the sample to the surface.
-void move_to_surface(const Ours& ours, const Placed& other, const ShellPlacement& placement,
-                     const ShellHit& hit, Candidate& c) {
-  const auto found = compute_surface_place(ours, other, placement, hit);
-  if (!found) return;
-  const Vec3 out = transform_vector(other.world_from_target, found->out);
-  const Vec3 place = transform_point(other.world_from_target, found->place);
-  const Vec3 on_ours = place - out * ours.margin;
-  const Vec3 on_other = place - out * (found->distance - other.margin);
-  c.on_0 = ours.is_0 ? on_ours : on_other;
-  c.on_1 = ours.is_0 ? on_other : on_ours;
-  c.normal = ours.is_0 ? out : -out;
-  c.distance = found->distance - ours.margin - other.margin;
-}
-
-}  // namespace
-
 void gather_points(const Ours& all_of_ours, const Placed& other, const GatherRequest& request,
                    ShellPairScratch& of_pair, GatherScratch& memory) {
   Ours ours = all_of_ours;
@@ -314,10 +236,11 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     }
     if (wide.is_wide) ours.patches = ours.wide_patches;
   }
-  // At rest the sample that was found first is as good, and cheaper.
+  // On a field alone, the sample that was found first is as good at rest, and cheaper.
   constexpr double kTurns = 0.01;  // rad per step
   const bool is_turning = request.motion != nullptr &&
                           length(request.motion->angular) * request.motion->time_step > kTurns;
+  ContactMover mover(ours, other, placement, is_turning);
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
@@ -331,11 +254,12 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     const Choice choice = all.choose([&](std::size_t i) {
       return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));
     });
+    mover.begin();
     for (std::size_t i = 0; i < choice.count; ++i) {
       const ShellHit& hit = hits[choice.index[i]];
       candidates.push_back(make_candidate(ours, other, placement, hit.point,
                                           static_cast<double>(hit.distance), slot));
-      if (i == 0 && is_turning) move_to_surface(ours, other, placement, hit, candidates.back());
+      if (request.motion != nullptr && !mover.move(hit, candidates.back())) candidates.pop_back();
     }
   });
 }

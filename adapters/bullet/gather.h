@@ -65,6 +65,7 @@ struct Placed {
   const ShellTarget* target = nullptr;
   Pose world_from_target{};
   double scale = 1, margin = 0;
+  const BulletBody* body = nullptr;  // Null if the target is not ours.
 };
 
 ShellPlacement placement_of(const Ours& ours, const Placed& other);

@@ -73,9 +73,15 @@ struct BulletShapeSettings {
   // Metres of relative motion per step from which the path is searched (docs/bullet.md). 0: half of
   // the body's smallest side. btCollisionObject::setCcdMotionThreshold, if set, has priority.
   double fast_motion = 0;
+  // Radians. Edges of the mesh that bend by less are taken for those of a curved surface, and
+  // contacts lie on that surface: wheels and balls roll smoothly. Sharper edges, and flat parts,
+  // stay as they are. 0: contacts lie on the triangles everywhere.
+  double crease_angle = 0.25;
 };
 
 namespace bullet_detail {
+
+class SmoothSurface;
 
 // A view of a Shape that Bullet's shapes of different frames and scales share. Immutable but for
 // the parts that are made on first use.
@@ -125,10 +131,15 @@ struct BulletBody {
   };
   const HalfThickness& half_thickness() const;
 
+  // The curved surface that the mesh stands for. Null without a mesh, or if settings.crease_angle
+  // is 0. Made on first use, or by cooking a mesh.
+  const SmoothSurface* smooth() const;
+
  private:
   MadeOnce<HalfThickness> half_thickness_{};
   MadeOnce<Surface> surface_{};
   MadeOnce<Points> points_{};
+  MadeOnce<std::shared_ptr<const SmoothSurface>> smooth_{};
 };
 
 }  // namespace bullet_detail

@@ -1,0 +1,163 @@
+#include "contact_mover.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace isotact::bullet_detail {
+namespace {
+
+constexpr double kAlike = 0.9;  // Cosine: directions that belong to one surface.
+
+FieldSample with_unit_gradient(FieldSample s) {
+  const double l = length_sq(s.gradient);
+  s.gradient = l > 0.5 ? s.gradient / std::sqrt(l) : Vec3{};
+  return s;
+}
+
+}  // namespace
+
+LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, bool may_use_field)
+    : body_(&body), radius_(body.ball.radius) {
+  if (body.shape.solid()) {
+    kind_ = Kind::kFormula;
+    return;
+  }
+  if (!body.field) return;
+  if (may_use_field) kind_ = Kind::kField;
+  const SmoothSurface* smooth = body.smooth();
+  if (smooth == nullptr) return;
+  const BulletBody::Surface& surface = body.surface();
+  const ClosestPoint nearest = find_closest_point(surface.bvh, to_float(place));
+  if (nearest.triangle == kNoTriangle) return;
+  patch_ = smooth->fit(*surface.mesh, nearest.triangle, to_double(nearest.point));
+  if (!patch_) return;
+  // Not the surface of which the field is: a hole was closed, or a part turned over.
+  const FieldSample fitted = patch_->sample(place), stored = body.field->sample(place);
+  if (std::abs(fitted.distance - stored.distance) > 0.5 * body.cell ||
+      !(dot(fitted.gradient, stored.gradient) > kAlike)) {
+    patch_.reset();
+    return;
+  }
+  kind_ = Kind::kPatch;
+  radius_ = std::min(1 / patch_->most_curvature(), 100 * radius_);
+}
+
+FieldSample LocalSurface::sample(const Vec3& point) const {
+  if (kind_ == Kind::kFormula) return with_unit_gradient(body_->shape.solid()->sample(point));
+  if (kind_ == Kind::kPatch) return patch_->sample(point);
+  return with_unit_gradient(body_->field->sample(point));
+}
+
+void ContactMover::begin() {
+  is_first_ = true;
+  first_.reset();
+  first_surface_.reset();
+}
+
+// Where our surface is deepest, it looks against the other's direction. A few steps of the secant
+// method lead there along the surface. The sample stays if the surface is an edge.
+std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHit& hit,
+                                                                   bool is_first) const {
+  constexpr double kFacing = 0.9, kMostSpacings = 2;
+  // Fields are rough: less slope than that is noise on their flat parts, and at the end.
+  constexpr double kFlat = 0.02, kEnough = 1e-3, kSmoothEnough = 1e-9;
+  constexpr int kSteps = 4, kSmoothSteps = 8;
+  const BulletBody& body = ours_.body();
+  const Vec3 start = to_double(ours_.tree->point(hit.point));
+  const Quat to_target = placement_.field_from_shell.rotation;
+  const auto in_target = [&](const Vec3& p) {
+    return transform_point(placement_.field_from_shell, p * ours_.scale);
+  };
+  // The first contact of a body that turns may use the field.
+  LocalSurface own(body, start, uses_field_ && is_first);
+  if (!own.exists()) return std::nullopt;
+  std::optional<LocalSurface> others;
+  if (other_.body != nullptr && own.is_smooth())
+    others.emplace(*other_.body, in_target(start) / other_.scale, false);
+  const auto other_at = [&](const Vec3& p) {
+    const Vec3 at = in_target(p) / other_.scale;
+    return others && others->exists() ? others->sample(at)
+                                      : with_unit_gradient(other_.target->sample(at, {}));
+  };
+  const auto slope_at = [&](const Vec3& p, const Vec3& normal) {
+    const Vec3 n = rotate(conjugate(to_target), other_at(p).gradient);
+    return -(n - normal * dot(n, normal));
+  };
+  const bool is_smooth = own.is_smooth();
+  const double spacing = ours_.tree->covering_radius();
+  Vec3 at = start;
+  // A patch is most exact in its middle: the second round fits it there.
+  for (int round = 0; round < (is_smooth ? 2 : 1); ++round) {
+    if (round > 0) {
+      own = LocalSurface(body, at, false);
+      if (!own.is_smooth()) return std::nullopt;
+    }
+    FieldSample of_own = own.sample(at);
+    Vec3 normal = of_own.gradient;
+    if (!(length_sq(normal) > 0)) return std::nullopt;
+    if (is_smooth) at -= normal * of_own.distance;
+    const Vec3 other_out = rotate(conjugate(to_target), other_at(at).gradient);
+    if (!(dot(other_out, normal) < -kFacing)) return std::nullopt;
+    Vec3 slope = slope_at(at, normal);
+    if (!is_smooth && length(slope) < kFlat) return std::nullopt;
+    double radius = own.radius();
+    const int steps = is_smooth ? kSmoothSteps : kSteps;
+    for (int i = 0; i < steps && length(slope) > (is_smooth ? kSmoothEnough : kEnough); ++i) {
+      const Vec3 step = slope * std::min(radius, 2 * spacing / length(slope));
+      Vec3 next = at + step;
+      of_own = own.sample(next);
+      normal = of_own.gradient;
+      if (!(length_sq(normal) > 0)) break;
+      next -= normal * of_own.distance;
+      const Vec3 next_slope = slope_at(next, normal);
+      // The slope falls along the step as on a circle of this radius.
+      const double fell = dot(slope - next_slope, step);
+      if (!(fell > 0)) break;
+      radius = std::min(length_sq(step) / fell, 100 * body.ball.radius);
+      at = next;
+      slope = next_slope;
+    }
+    if (length(at - start) > kMostSpacings * spacing) return std::nullopt;
+  }
+  const FieldSample found = other_at(at);
+  const double distance = found.distance * other_.scale;
+  if (!(length_sq(found.gradient) > 0)) return std::nullopt;
+  if (!is_smooth && !(distance < static_cast<double>(hit.distance))) return std::nullopt;
+  return SurfacePlace{at, in_target(at), found.gradient, distance, is_smooth};
+}
+
+bool ContactMover::is_on_same_round_part(const ShellHit& hit) const {
+  // Rounder than about three balls around the body: flatter parts need contacts that hold them.
+  constexpr double kRound = 0.15, kOff = 0.25;
+  const Vec3 place = to_double(ours_.tree->point(hit.point));
+  const double apart_sq = length_sq(place - first_->place);
+  const double rise = (static_cast<double>(hit.distance) - first_->distance) / ours_.scale;
+  return rise > kRound * apart_sq / ours_.body().ball.radius &&
+         std::abs(first_surface_->sample(place).distance) < kOff * rise;
+}
+
+bool ContactMover::move(const ShellHit& hit, Candidate& c) {
+  const bool is_first = std::exchange(is_first_, false);
+  if (!is_first) {
+    if (!first_ || !first_->is_smooth) return true;
+    if (is_on_same_round_part(hit)) return false;
+  }
+  const auto found = find_place(hit, is_first);
+  if (!found) return true;
+  if (is_first) {
+    first_ = found;
+    if (found->is_smooth) first_surface_.emplace(ours_.body(), found->place, false);
+  }
+  const Vec3 out = transform_vector(other_.world_from_target, found->out);
+  const Vec3 place = transform_point(other_.world_from_target, found->on_other);
+  const Vec3 on_ours = place - out * ours_.margin;
+  const Vec3 on_other = place - out * (found->distance - other_.margin);
+  c.on_0 = ours_.is_0 ? on_ours : on_other;
+  c.on_1 = ours_.is_0 ? on_other : on_ours;
+  c.normal = ours_.is_0 ? out : -out;
+  c.distance = found->distance - ours_.margin - other_.margin;
+  return true;
+}
+
+}  // namespace isotact::bullet_detail
