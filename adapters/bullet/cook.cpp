@@ -104,7 +104,11 @@ const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points(
 const bullet_detail::SmoothSurface* bullet_detail::BulletBody::smooth() const {
   if (mesh == nullptr || settings.crease_angle == 0) return nullptr;
   return smooth_
-      .get([this] { return std::make_shared<const SmoothSurface>(*mesh, settings.crease_angle); })
+      .get([this] {
+        auto made = std::make_shared<SmoothSurface>(*surface().mesh, settings.crease_angle);
+        if (tree) made->count_samples(tree->point_count());
+        return std::shared_ptr<const SmoothSurface>(std::move(made));
+      })
       .get();
 }
 
@@ -165,8 +169,7 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
   auto shape = cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape,
                     settings.bullet);
-  // Otherwise the step of the first contact would make them.
-  if (shape->body().smooth() != nullptr) shape->body().surface();
+  shape->body().smooth();  // Otherwise the step of the first contact would make it.
   return shape;
 }
 

@@ -1,6 +1,7 @@
 #include "contact_mover.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -15,9 +16,23 @@ FieldSample with_unit_gradient(FieldSample s) {
   return s;
 }
 
+// The last patches at samples: bodies at rest touch with the same ones in each step. The result does
+// not depend on what it holds.
+struct KeptPatch {
+  std::uint64_t serial = 0;
+  std::uint32_t point = kNoHit;
+  SmoothPatch patch{};
+};
+KeptPatch& kept_patch(const SmoothSurface& surface, std::uint32_t point) {
+  constexpr std::size_t kCount = 64;
+  thread_local std::array<KeptPatch, kCount> all;
+  return all[(surface.serial() * 17 + point) % kCount];
+}
+
 }  // namespace
 
-LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, bool may_use_field)
+LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, bool may_use_field,
+                           std::uint32_t point)
     : body_(&body), radius_(body.ball.radius) {
   if (body.shape.solid()) {
     kind_ = Kind::kFormula;
@@ -27,20 +42,33 @@ LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, bool may_u
   if (may_use_field) kind_ = Kind::kField;
   const SmoothSurface* smooth = body.smooth();
   if (smooth == nullptr) return;
-  const BulletBody::Surface& surface = body.surface();
-  const ClosestPoint nearest = find_closest_point(surface.bvh, to_float(place));
-  if (nearest.triangle == kNoTriangle) return;
-  patch_ = smooth->fit(*surface.mesh, nearest.triangle, to_double(nearest.point));
+  // Only samples of the body's own tree have a memory.
+  const std::uint32_t sample = body.tree ? point : kNoHit;
+  if (smooth->is_without_patch(sample)) return;
+  KeptPatch& kept = kept_patch(*smooth, sample);
+  if (sample != kNoHit && kept.serial == smooth->serial() && kept.point == sample)
+    patch_ = kept.patch;
+  else
+    patch_ = fit(*smooth, place);
+  if (sample != kNoHit && patch_) kept = {smooth->serial(), sample, *patch_};
+  if (sample != kNoHit && !patch_) smooth->set_without_patch(sample);
   if (!patch_) return;
-  // Not the surface of which the field is: a hole was closed, or a part turned over.
-  const FieldSample fitted = patch_->sample(place), stored = body.field->sample(place);
-  if (std::abs(fitted.distance - stored.distance) > 0.5 * body.cell ||
-      !(dot(fitted.gradient, stored.gradient) > kAlike)) {
-    patch_.reset();
-    return;
-  }
   kind_ = Kind::kPatch;
   radius_ = std::min(1 / patch_->most_curvature(), 100 * radius_);
+}
+
+std::optional<SmoothPatch> LocalSurface::fit(const SmoothSurface& smooth, const Vec3& place) const {
+  const BulletBody::Surface& surface = body_->surface();
+  const ClosestPoint nearest = find_closest_point(surface.bvh, to_float(place));
+  if (nearest.triangle == kNoTriangle) return std::nullopt;
+  auto patch = smooth.fit(*surface.mesh, nearest.triangle, place);
+  if (!patch) return std::nullopt;
+  const FieldSample fitted = patch->sample(place), stored = body_->field->sample(place);
+  // Not the surface of which the field is: a hole was closed, or a part turned over.
+  if (std::abs(fitted.distance - stored.distance) > 0.5 * body_->cell ||
+      !(dot(fitted.gradient, stored.gradient) > kAlike))
+    return std::nullopt;
+  return patch;
 }
 
 FieldSample LocalSurface::sample(const Vec3& point) const {
@@ -70,7 +98,7 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
     return transform_point(placement_.field_from_shell, p * ours_.scale);
   };
   // The first contact of a body that turns may use the field.
-  LocalSurface own(body, start, uses_field_ && is_first);
+  LocalSurface own(body, start, is_turning_ && is_first, hit.point);
   if (!own.exists()) return std::nullopt;
   std::optional<LocalSurface> others;
   if (other_.body != nullptr && own.is_smooth())
@@ -87,8 +115,8 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
   const bool is_smooth = own.is_smooth();
   const double spacing = ours_.tree->covering_radius();
   Vec3 at = start;
-  // A patch is most exact in its middle: the second round fits it there.
-  for (int round = 0; round < (is_smooth ? 2 : 1); ++round) {
+  // A patch is most exact in its middle: for a body that turns, the second round fits it there.
+  for (int round = 0; round < (is_smooth && is_turning_ ? 2 : 1); ++round) {
     if (round > 0) {
       own = LocalSurface(body, at, false);
       if (!own.is_smooth()) return std::nullopt;
@@ -102,7 +130,7 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
     Vec3 slope = slope_at(at, normal);
     if (!is_smooth && length(slope) < kFlat) return std::nullopt;
     double radius = own.radius();
-    const int steps = is_smooth ? kSmoothSteps : kSteps;
+    const int steps = is_smooth && is_turning_ ? kSmoothSteps : kSteps;
     for (int i = 0; i < steps && length(slope) > (is_smooth ? kSmoothEnough : kEnough); ++i) {
       const Vec3 step = slope * std::min(radius, 2 * spacing / length(slope));
       Vec3 next = at + step;

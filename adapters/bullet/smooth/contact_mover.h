@@ -15,8 +15,10 @@ namespace isotact::bullet_detail {
 // surface of its mesh, or else its field.
 class LocalSurface {
  public:
-  // `may_use_field`: otherwise there is none without formula and curved mesh.
-  LocalSurface(const BulletBody& body, const Vec3& place, bool may_use_field);
+  // `may_use_field`: otherwise there is none without formula and curved mesh. `point`: the sample
+  // of the body at the place, if it is one.
+  LocalSurface(const BulletBody& body, const Vec3& place, bool may_use_field,
+               std::uint32_t point = kNoHit);
 
   bool exists() const { return kind_ != Kind::kNone; }
   bool is_smooth() const { return kind_ == Kind::kFormula || kind_ == Kind::kPatch; }
@@ -26,6 +28,8 @@ class LocalSurface {
   double radius() const { return radius_; }
 
  private:
+  std::optional<SmoothPatch> fit(const SmoothSurface& smooth, const Vec3& place) const;
+
   enum class Kind : std::uint8_t { kNone, kFormula, kPatch, kField };
   const BulletBody* body_;
   Kind kind_ = Kind::kNone;
@@ -36,10 +40,11 @@ class LocalSurface {
 // For the chosen hits of one pair and role, patch by patch.
 class ContactMover {
  public:
-  // `uses_field`: the surface is that of the field where there is no smoother one.
+  // `is_turning`: places are then more exact, and may be those of the field where there is no
+  // smoother surface.
   ContactMover(const Ours& ours, const Placed& other, const ShellPlacement& placement,
-               bool uses_field)
-      : ours_(ours), other_(other), placement_(placement), uses_field_(uses_field) {}
+               bool is_turning)
+      : ours_(ours), other_(other), placement_(placement), is_turning_(is_turning) {}
 
   // Of another manifold.
   void begin();
@@ -62,7 +67,7 @@ class ContactMover {
   const Ours& ours_;
   const Placed& other_;
   const ShellPlacement& placement_;
-  bool uses_field_;
+  bool is_turning_;
   bool is_first_ = true;
   std::optional<SurfacePlace> first_{};
   std::optional<LocalSurface> first_surface_{};

@@ -106,6 +106,7 @@ std::optional<Fit> fit_heights(std::span<const Vec3> corners, SmoothPatch& patch
 FieldSample SmoothPatch::sample(const Vec3& point) const {
   const Vec3 d = point - origin;
   const double px = dot(d, axis[0]), py = dot(d, axis[1]), pz = dot(d, axis[2]);
+  constexpr double kNear = 1e-9;
   double x = px, y = py, h = 0, hx = 0, hy = 0;
   // The nearest place: its normal leads to the point. Newton's steps without the second
   // derivatives converge by the curvature times the distance, which is small here.
@@ -117,8 +118,11 @@ FieldSample SmoothPatch::sample(const Vec3& point) const {
     const double rest_x = px - x + (pz - h) * hx, rest_y = py - y + (pz - h) * hy;
     // The inverse of 1 + (slope)(slope)^T.
     const double along = (rest_x * hx + rest_y * hy) / (1 + hx * hx + hy * hy);
-    x += rest_x - hx * along;
-    y += rest_y - hy * along;
+    const double step_x = rest_x - hx * along, step_y = rest_y - hy * along;
+    // The height is that before the step: it changes by less than the step times the slope.
+    if (std::abs(step_x) + std::abs(step_y) < kNear * size) break;
+    x += step_x;
+    y += step_y;
   }
   const double scale = 1 / std::sqrt(1 + hx * hx + hy * hy);
   const Vec3 normal = (axis[2] - axis[0] * hx - axis[1] * hy) * scale;
@@ -132,6 +136,8 @@ double SmoothPatch::most_curvature() const {
 }
 
 SmoothSurface::SmoothSurface(const TriangleMesh& mesh, double crease_angle) {
+  static std::atomic<std::uint64_t> last_serial{0};
+  serial_ = ++last_serial;
   const auto count = static_cast<std::uint32_t>(mesh.triangles.size());
   std::vector<std::uint32_t> order(mesh.positions.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -40,8 +42,21 @@ class SmoothSurface {
   std::optional<SmoothPatch> fit(const TriangleMesh& mesh, std::uint32_t triangle,
                                  const Vec3& place) const;
 
+  // What is known of samples of the surface: those without patch. Any thread may write.
+  void count_samples(std::size_t count) { is_without_ = std::vector<std::atomic<bool>>(count); }
+  bool is_without_patch(std::uint32_t sample) const {
+    return sample < is_without_.size() && is_without_[sample].load(std::memory_order_relaxed);
+  }
+  void set_without_patch(std::uint32_t sample) const {
+    if (sample < is_without_.size()) is_without_[sample].store(true, std::memory_order_relaxed);
+  }
+  // Never that of another surface, nor 0.
+  std::uint64_t serial() const { return serial_; }
+
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
+  mutable std::vector<std::atomic<bool>> is_without_{};
+  std::uint64_t serial_ = 0;
   std::vector<Triangle> neighbors_;  // Across the edge that begins at each corner; none if sharp.
   std::vector<std::uint32_t> welded_;  // One number for all positions that are equal.
 };
