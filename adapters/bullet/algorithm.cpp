@@ -18,6 +18,7 @@
 #include "isotact/queries/distance.h"
 
 #include "pair.h"
+#include "smooth/contact_mover.h"
 
 namespace isotact::bullet_detail {
 namespace {
@@ -267,7 +268,7 @@ double fall_of(const PairNow& now, double time_step) {
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
   GatherScratch& m = *state.scratch;
-  m.candidates.clear();
+  m.candidates.clear(), m.round_parts.clear();
   const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
                                     now.second->body().settings.roles == PairRoles::kBoth);
   if (state.kind == PairKind::kMesh) {
@@ -298,6 +299,7 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
   if (a_in_b) gather_points(a, in_b, request, state.points_0, m);
   if (b_in_a) gather_points(b, in_a, request, state.points_1, m);
+  drop_repeated(m.round_parts, m.candidates);
 }
 
 PairKind kind_of(int shape_type) {

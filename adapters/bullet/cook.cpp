@@ -167,8 +167,8 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
-  auto shape = cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape,
-                    settings.bullet);
+  auto shape =
+      cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape, settings.bullet);
   shape->body().smooth();  // Otherwise the step of the first contact would make it.
   return shape;
 }

@@ -236,11 +236,7 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     }
     if (wide.is_wide) ours.patches = ours.wide_patches;
   }
-  // On a field alone, the sample that was found first is as good at rest, and cheaper.
-  constexpr double kTurns = 0.01;  // rad per step
-  const bool is_turning = request.motion != nullptr &&
-                          length(request.motion->angular) * request.motion->time_step > kTurns;
-  ContactMover mover(ours, other, placement, is_turning);
+  ContactMover mover(ours, other, placement, is_turning(request), memory.round_parts);
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);

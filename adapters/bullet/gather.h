@@ -14,6 +14,7 @@
 #include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
+#include "smooth/local_surface.h"
 #include "triangles.h"
 
 namespace isotact::bullet_detail {
@@ -55,6 +56,7 @@ struct GatherScratch {
   std::vector<std::uint32_t> edge_number{};
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
+  std::vector<RoundPart> round_parts{};
   Triangles triangles{};
   ThicknessScratch* thickness = nullptr;  // Of the pair's mesh.
   WideState* wide = nullptr;              // Of the pair.
@@ -108,6 +110,14 @@ struct GatherRequest {
 
   double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }
 };
+
+// Whether the bodies turn so much in a step that a contact is never found twice at one place. On a
+// field alone, the sample that was found first is as good at rest, and cheaper.
+inline bool is_turning(const GatherRequest& request) {
+  constexpr double kTurns = 0.01;  // rad per step
+  return request.motion != nullptr &&
+         length(request.motion->angular) * request.motion->time_step > kTurns;
+}
 
 // Tests points of `ours` against a target. Returns up to four candidates per patch.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,

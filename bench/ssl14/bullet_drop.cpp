@@ -135,12 +135,11 @@ void bench_drop(const Options& options, Stock& stock, Report& report) {
       make_ours(fmt::format("ours, {} points", stock.bunny_vertices().point_count()),
                 stock.bunny_vertices(), stock.bunny_field());
   // Its contacts are moved to the curved surface of the mesh.
-  const OwnedShape with_mesh =
-      own("ours, with its mesh",
-          cook_bullet_shape(Shape::from_parts(
-              {.field = stock.bunny_field(),
-               .tree = stock.bunny_vertices(),
-               .mesh = std::make_shared<TriangleMesh>(stock.bunny().closed)})));
+  const OwnedShape with_mesh = own(
+      "ours, with its mesh", cook_bullet_shape(Shape::from_parts(
+                                 {.field = stock.bunny_field(),
+                                  .tree = stock.bunny_vertices(),
+                                  .mesh = std::make_shared<TriangleMesh>(stock.bunny().closed)})));
   Table table =
       report.table({.id = "drop",
                     .paper = "SSL14",

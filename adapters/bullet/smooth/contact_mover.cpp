@@ -9,6 +9,9 @@ namespace isotact::bullet_detail {
 namespace {
 
 constexpr double kAlike = 0.9;  // Cosine: directions that belong to one surface.
+// Rounder than about three balls around the body: flatter parts need contacts that hold them.
+constexpr double kRound = 0.15;
+constexpr double kOff = 0.25;  // Of the rise: how far a point of the part may be off.
 
 FieldSample with_unit_gradient(FieldSample s) {
   const double l = length_sq(s.gradient);
@@ -16,8 +19,8 @@ FieldSample with_unit_gradient(FieldSample s) {
   return s;
 }
 
-// The last patches at samples: bodies at rest touch with the same ones in each step. The result does
-// not depend on what it holds.
+// The last patches at samples: bodies at rest touch with the same ones in each step. The result
+// does not depend on what it holds.
 struct KeptPatch {
   std::uint64_t serial = 0;
   std::uint32_t point = kNoHit;
@@ -31,7 +34,7 @@ KeptPatch& kept_patch(const SmoothSurface& surface, std::uint32_t point) {
 
 }  // namespace
 
-LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, bool may_use_field,
+LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, SurfaceUse use,
                            std::uint32_t point)
     : body_(&body), radius_(body.ball.radius) {
   if (body.shape.solid()) {
@@ -39,20 +42,35 @@ LocalSurface::LocalSurface(const BulletBody& body, const Vec3& place, bool may_u
     return;
   }
   if (!body.field) return;
-  if (may_use_field) kind_ = Kind::kField;
+  if (use == SurfaceUse::kRoundOrField) kind_ = Kind::kField;
   const SmoothSurface* smooth = body.smooth();
   if (smooth == nullptr) return;
+  using Known = SmoothSurface::Known;
   // Only samples of the body's own tree have a memory.
   const std::uint32_t sample = body.tree ? point : kNoHit;
-  if (smooth->is_without_patch(sample)) return;
-  KeptPatch& kept = kept_patch(*smooth, sample);
-  if (sample != kNoHit && kept.serial == smooth->serial() && kept.point == sample)
-    patch_ = kept.patch;
-  else
-    patch_ = fit(*smooth, place);
-  if (sample != kNoHit && patch_) kept = {smooth->serial(), sample, *patch_};
-  if (sample != kNoHit && !patch_) smooth->set_without_patch(sample);
-  if (!patch_) return;
+  Known known = smooth->known(sample);
+  if (known == Known::kNothing) {
+    KeptPatch& kept = kept_patch(*smooth, sample);
+    const bool has_memory = sample != kNoHit;
+    if (has_memory && kept.serial == smooth->serial() && kept.point == sample) {
+      patch_ = kept.patch;
+    } else {
+      patch_ = fit(*smooth, place);
+      if (!patch_)
+        known = Known::kHasNone;
+      else if (patch_->is_flat)
+        known = Known::kIsFlat;
+      else if (has_memory)
+        kept = {smooth->serial(), sample, *patch_};
+      if (known != Known::kNothing) smooth->keep(sample, known);
+    }
+  }
+  if (known == Known::kHasNone) return;
+  // The triangles of flat parts are more exact than the field.
+  if (known == Known::kIsFlat && use != SurfaceUse::kRoundOrFlat) {
+    kind_ = Kind::kNone;
+    return;
+  }
   kind_ = Kind::kPatch;
   radius_ = std::min(1 / patch_->most_curvature(), 100 * radius_);
 }
@@ -69,6 +87,16 @@ std::optional<SmoothPatch> LocalSurface::fit(const SmoothSurface& smooth, const 
       !(dot(fitted.gradient, stored.gradient) > kAlike))
     return std::nullopt;
   return patch;
+}
+
+bool LocalSurface::is_below(const Vec3& place) const {
+  if (kind_ != Kind::kPatch) return true;
+  const ClosestPoint nearest = find_closest_point(body_->surface().bvh, to_float(place));
+  // A patch is above its triangles, by less than their bend.
+  const auto apart = static_cast<double>(nearest.distance);
+  return apart < 1e-3 * body_->cell ||
+         std::abs(dot(place - to_double(nearest.point), patch_->sample(place).gradient)) >
+             kAlike * apart;
 }
 
 FieldSample LocalSurface::sample(const Vec3& point) const {
@@ -98,11 +126,13 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
     return transform_point(placement_.field_from_shell, p * ours_.scale);
   };
   // The first contact of a body that turns may use the field.
-  LocalSurface own(body, start, is_turning_ && is_first, hit.point);
+  LocalSurface own(body, start,
+                   is_turning_ && is_first ? SurfaceUse::kRoundOrField : SurfaceUse::kRound,
+                   hit.point);
   if (!own.exists()) return std::nullopt;
   std::optional<LocalSurface> others;
   if (other_.body != nullptr && own.is_smooth())
-    others.emplace(*other_.body, in_target(start) / other_.scale, false);
+    others.emplace(*other_.body, in_target(start) / other_.scale, SurfaceUse::kRoundOrFlat);
   const auto other_at = [&](const Vec3& p) {
     const Vec3 at = in_target(p) / other_.scale;
     return others && others->exists() ? others->sample(at)
@@ -118,7 +148,7 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
   // A patch is most exact in its middle: for a body that turns, the second round fits it there.
   for (int round = 0; round < (is_smooth && is_turning_ ? 2 : 1); ++round) {
     if (round > 0) {
-      own = LocalSurface(body, at, false);
+      own = LocalSurface(body, at, SurfaceUse::kRound);
       if (!own.is_smooth()) return std::nullopt;
     }
     FieldSample of_own = own.sample(at);
@@ -148,6 +178,7 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
     }
     if (length(at - start) > kMostSpacings * spacing) return std::nullopt;
   }
+  if (others && !others->is_below(in_target(at) / other_.scale)) return std::nullopt;
   const FieldSample found = other_at(at);
   const double distance = found.distance * other_.scale;
   if (!(length_sq(found.gradient) > 0)) return std::nullopt;
@@ -156,8 +187,7 @@ std::optional<ContactMover::SurfacePlace> ContactMover::find_place(const ShellHi
 }
 
 bool ContactMover::is_on_same_round_part(const ShellHit& hit) const {
-  // Rounder than about three balls around the body: flatter parts need contacts that hold them.
-  constexpr double kRound = 0.15, kOff = 0.25;
+  if (!first_ || !first_->is_smooth) return false;
   const Vec3 place = to_double(ours_.tree->point(hit.point));
   const double apart_sq = length_sq(place - first_->place);
   const double rise = (static_cast<double>(hit.distance) - first_->distance) / ours_.scale;
@@ -165,17 +195,50 @@ bool ContactMover::is_on_same_round_part(const ShellHit& hit) const {
          std::abs(first_surface_->sample(place).distance) < kOff * rise;
 }
 
+bool RoundPart::explains(const Vec3& world_place, double its_distance) const {
+  constexpr double kSame = 1e-6;  // Of the size: both roles found one contact.
+  const Vec3 p = transform_point(inverse(world_from_shape), world_place) / scale;
+  const double apart_sq = length_sq(p - place) * scale * scale;
+  // The distance that it has from the part: that of the field is less exact.
+  const double true_distance = surface.sample(p).distance * scale;
+  return true_distance - distance > kRound * apart_sq / size - kSame * size &&
+         std::abs(true_distance - its_distance) < rough + kSame * size;
+}
+
+void drop_repeated(std::vector<RoundPart>& round_parts, std::vector<Candidate>& candidates) {
+  for (std::size_t r = 0; r < round_parts.size(); ++r) {
+    const RoundPart& part = round_parts[r];
+    const Finder others = part.is_of_0 ? Finder::kPointsOf1 : Finder::kPointsOf0;
+    std::erase_if(candidates, [&](const Candidate& c) {
+      if (c.key >> 60U != static_cast<std::uint64_t>(others) ||
+          !part.explains(part.is_of_0 ? c.on_1 : c.on_0, c.distance))
+        return false;
+      std::erase_if(round_parts, [&](const RoundPart& p) { return &p > &part && p.key == c.key; });
+      return true;
+    });
+  }
+}
+
 bool ContactMover::move(const ShellHit& hit, Candidate& c) {
   const bool is_first = std::exchange(is_first_, false);
-  if (!is_first) {
-    if (!first_ || !first_->is_smooth) return true;
-    if (is_on_same_round_part(hit)) return false;
-  }
+  if (!is_first && is_on_same_round_part(hit)) return false;
+  if (!is_first && (!first_ || !first_->is_smooth)) return true;
   const auto found = find_place(hit, is_first);
   if (!found) return true;
   if (is_first) {
     first_ = found;
-    if (found->is_smooth) first_surface_.emplace(ours_.body(), found->place, false);
+    if (found->is_smooth) {
+      first_surface_.emplace(ours_.body(), found->place, SurfaceUse::kRound);
+      round_parts_.push_back({.key = c.key,
+                              .is_of_0 = ours_.is_0,
+                              .surface = *first_surface_,
+                              .world_from_shape = ours_.world_from_shape,
+                              .scale = ours_.scale,
+                              .place = found->place,
+                              .distance = found->distance,
+                              .size = ours_.body().ball.radius * ours_.scale,
+                              .rough = 0.5 * ours_.body().cell * ours_.scale});
+    }
   }
   const Vec3 out = transform_vector(other_.world_from_target, found->out);
   const Vec3 place = transform_point(other_.world_from_target, found->on_other);

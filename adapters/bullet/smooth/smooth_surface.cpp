@@ -8,13 +8,20 @@
 namespace isotact::bullet_detail {
 namespace {
 
-constexpr std::size_t kTerms = 6;
+constexpr std::size_t kTerms = 7;
 constexpr std::size_t kMostTriangles = 96, kMostCorners = 64;
 // With fewer corners a quadric follows each of them.
-constexpr std::size_t kFewestCorners = 8, kEnoughCorners = 24;
+constexpr std::size_t kFewestCorners = 8;
+constexpr int kRings = 3;  // Across edges.
 
 using Terms = std::array<double, kTerms>;
-Terms terms_at(double x, double y) { return {1, x, y, x * x, x * y, y * y}; }
+Terms terms_at(const Vec3& p) { return {1, p.x, p.y, p.x * p.x, p.x * p.y, p.y * p.y, p.z * p.z}; }
+
+// In the axes and the unit of a patch.
+Vec3 to_patch(const SmoothPatch& patch, const Vec3& point) {
+  const Vec3 d = (point - patch.origin) / patch.size;
+  return {dot(d, patch.axis[0]), dot(d, patch.axis[1]), dot(d, patch.axis[2])};
+}
 
 Vec3 area_normal(const TriangleMesh& mesh, std::uint32_t triangle) {
   const auto corner = corners(mesh, triangle);
@@ -61,8 +68,8 @@ void set_axes(SmoothPatch& patch, const Vec3& normal) {
 }
 
 struct Fit {
-  double bend = 0;   // Metres: how far the corners are off the tangent plane, at most.
-  double error = 0;  // Metres: how far they are off the patch, at most.
+  // In units of the patch: how far corners are off the tangent plane and the patch, at most.
+  double bend = 0, error = 0;
 };
 
 // Least squares, with weights that fall towards the furthest corner.
@@ -74,14 +81,12 @@ std::optional<Fit> fit_heights(std::span<const Vec3> corners, SmoothPatch& patch
   Terms b{};
   double weights = 0;
   for (const Vec3& p : corners) {
-    const Vec3 d = p - patch.origin;
-    const double x = dot(d, patch.axis[0]) / patch.size, y = dot(d, patch.axis[1]) / patch.size;
-    const double z = dot(d, patch.axis[2]);
-    const double far = std::max(0.0, 1 - length_sq(d) / (patch.size * patch.size));
+    const Vec3 at = to_patch(patch, p);
+    const double far = std::max(0.0, 1 - length_sq(at));
     const double w = far * far;
-    const Terms t = terms_at(x, y);
+    const Terms t = terms_at(at);
     for (std::size_t i = 0; i < kTerms; ++i) {
-      b[i] += w * t[i] * z;
+      b[i] += w * t[i] * at.z;
       for (std::size_t j = 0; j <= i; ++j) a[i][j] += w * t[i] * t[j];
     }
     weights += w;
@@ -91,48 +96,53 @@ std::optional<Fit> fit_heights(std::span<const Vec3> corners, SmoothPatch& patch
   patch.c = b;
   Fit fit;
   for (const Vec3& p : corners) {
-    const Vec3 d = p - patch.origin;
-    const double x = dot(d, patch.axis[0]) / patch.size, y = dot(d, patch.axis[1]) / patch.size;
-    const double plane = b[0] + b[1] * x + b[2] * y, z = dot(d, patch.axis[2]);
-    const double height = plane + b[3] * x * x + b[4] * x * y + b[5] * y * y;
-    fit.bend = std::max(fit.bend, std::abs(z - plane));
-    fit.error = std::max(fit.error, std::abs(z - height));
+    const Vec3 at = to_patch(patch, p);
+    const double plane = b[0] + b[1] * at.x + b[2] * at.y;
+    fit.bend = std::max(fit.bend, std::abs(at.z - plane));
+    fit.error = std::max(fit.error, std::abs(at.z - patch.height_at(at.x, at.y).z));
   }
   return fit;
 }
 
 }  // namespace
 
+SmoothPatch::Height SmoothPatch::height_at(double x, double y) const {
+  constexpr double kLeast = 0.05;  // Far from the patch, beyond the equator of its sphere.
+  const double q = c[0] + c[1] * x + c[2] * y + c[3] * x * x + c[4] * x * y + c[5] * y * y;
+  const double root = std::sqrt(std::max(1 - 4 * c[6] * q, kLeast));
+  return {2 * q / (1 + root), (c[1] + 2 * c[3] * x + c[4] * y) / root,
+          (c[2] + c[4] * x + 2 * c[5] * y) / root};
+}
+
 FieldSample SmoothPatch::sample(const Vec3& point) const {
-  const Vec3 d = point - origin;
-  const double px = dot(d, axis[0]), py = dot(d, axis[1]), pz = dot(d, axis[2]);
   constexpr double kNear = 1e-9;
-  double x = px, y = py, h = 0, hx = 0, hy = 0;
+  const Vec3 p = to_patch(*this, point);
+  double x = p.x, y = p.y;
+  Height h;
   // The nearest place: its normal leads to the point. Newton's steps without the second
   // derivatives converge by the curvature times the distance, which is small here.
   for (int i = 0; i < 4; ++i) {
-    const double u = x / size, v = y / size;
-    h = c[0] + c[1] * u + c[2] * v + c[3] * u * u + c[4] * u * v + c[5] * v * v;
-    hx = (c[1] + 2 * c[3] * u + c[4] * v) / size;
-    hy = (c[2] + c[4] * u + 2 * c[5] * v) / size;
-    const double rest_x = px - x + (pz - h) * hx, rest_y = py - y + (pz - h) * hy;
+    h = height_at(x, y);
+    const double rest_x = p.x - x + (p.z - h.z) * h.slope_x;
+    const double rest_y = p.y - y + (p.z - h.z) * h.slope_y;
     // The inverse of 1 + (slope)(slope)^T.
-    const double along = (rest_x * hx + rest_y * hy) / (1 + hx * hx + hy * hy);
-    const double step_x = rest_x - hx * along, step_y = rest_y - hy * along;
+    const double along = (rest_x * h.slope_x + rest_y * h.slope_y) /
+                         (1 + h.slope_x * h.slope_x + h.slope_y * h.slope_y);
+    const double step_x = rest_x - h.slope_x * along, step_y = rest_y - h.slope_y * along;
     // The height is that before the step: it changes by less than the step times the slope.
-    if (std::abs(step_x) + std::abs(step_y) < kNear * size) break;
+    if (std::abs(step_x) + std::abs(step_y) < kNear) break;
     x += step_x;
     y += step_y;
   }
-  const double scale = 1 / std::sqrt(1 + hx * hx + hy * hy);
-  const Vec3 normal = (axis[2] - axis[0] * hx - axis[1] * hy) * scale;
-  const Vec3 foot = origin + axis[0] * x + axis[1] * y + axis[2] * h;
+  const double scale = 1 / std::sqrt(1 + h.slope_x * h.slope_x + h.slope_y * h.slope_y);
+  const Vec3 normal = (axis[2] - axis[0] * h.slope_x - axis[1] * h.slope_y) * scale;
+  const Vec3 foot = origin + (axis[0] * x + axis[1] * y + axis[2] * h.z) * size;
   return {dot(point - foot, normal), normal};
 }
 
 double SmoothPatch::most_curvature() const {
   const double mean = c[3] + c[5], apart = std::hypot(c[3] - c[5], c[4]);
-  return (std::abs(mean) + apart) / (size * size);
+  return (std::abs(mean) + apart) / size;
 }
 
 SmoothSurface::SmoothSurface(const TriangleMesh& mesh, double crease_angle) {
@@ -191,7 +201,7 @@ std::optional<SmoothPatch> SmoothSurface::fit(const TriangleMesh& mesh, std::uin
   // Directions differ by at most 45 degrees from that of the first triangle.
   constexpr double kLeastCosine = 0.7;
   // Of the bend: a part whose corners are no smoother than this has no surface of its own.
-  constexpr double kMostError = 0.1;
+  constexpr double kMostError = 0.15;
   constexpr double kLeastBend = 1e-4;  // Of the size: less is flat.
   const Vec3 first = unit_normal(mesh, triangle);
   if (!(length_sq(first) > 0)) return std::nullopt;
@@ -204,15 +214,16 @@ std::optional<SmoothPatch> SmoothSurface::fit(const TriangleMesh& mesh, std::uin
     normal += unit_normal(mesh, t);
     for (const std::uint32_t corner : mesh.triangles[t]) {
       const std::uint32_t id = welded_[corner];
-      if (corner_count == kMostCorners || std::find(ids, ids + corner_count, id) != ids + corner_count)
+      if (corner_count == kMostCorners ||
+          std::find(ids, ids + corner_count, id) != ids + corner_count)
         continue;
       ids[corner_count] = id;
       places[corner_count++] = to_double(mesh.positions[corner]);
     }
   };
   add(triangle);
-  // Whole rings, until there are enough corners.
-  for (std::size_t begin = 0; corner_count < kEnoughCorners;) {
+  std::size_t begin = 0;
+  for (int ring = 0; ring < kRings; ++ring) {
     const std::size_t end = count;
     for (std::size_t i = begin; i < end; ++i)
       for (const std::uint32_t next : neighbors_[found[i]]) {
@@ -224,17 +235,28 @@ std::optional<SmoothPatch> SmoothSurface::fit(const TriangleMesh& mesh, std::uin
     if (count == end) break;
     begin = end;
   }
-  if (corner_count < kFewestCorners || !(length_sq(normal) > 0)) return std::nullopt;
   SmoothPatch patch{.origin = place};
   const std::span<const Vec3> all(places, corner_count);
-  for (const Vec3& p : all) patch.size = &p == all.data() ? length(p - place) : std::max(patch.size, length(p - place));
+  patch.size = 0;
+  double off = 0;
+  const Vec3 on_plane = to_double(mesh.positions[mesh.triangles[triangle][0]]);
+  for (const Vec3& p : all) {
+    patch.size = std::max(patch.size, length(p - place));
+    off = std::max(off, std::abs(dot(p - on_plane, first)));
+  }
   patch.size *= 1.1;  // The furthest counts a little.
   if (!(patch.size > 0)) return std::nullopt;
+  if (off < kLeastBend * patch.size) {
+    patch.origin -= first * dot(place - on_plane, first);
+    patch.is_flat = true;
+    set_axes(patch, first);
+    return patch;
+  }
+  if (corner_count < kFewestCorners || !(length_sq(normal) > 0)) return std::nullopt;
   // Once over the mean plane, then over that of the first fit.
   set_axes(patch, normalized(normal));
   std::optional<Fit> fit = fit_heights(all, patch);
-  if (!fit || fit->bend < kLeastBend * patch.size || fit->error > kMostError * fit->bend)
-    return std::nullopt;
+  if (!fit || fit->bend < kLeastBend || fit->error > kMostError * fit->bend) return std::nullopt;
   const FieldSample nearest = patch.sample(place);
   patch.origin = place - nearest.gradient * nearest.distance;
   set_axes(patch, nearest.gradient);
