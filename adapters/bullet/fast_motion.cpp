@@ -14,6 +14,7 @@
 #include <LinearMath/btTransformUtil.h>
 
 #include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/swept_broadphase.h"
 
 #include "pair.h"
 
@@ -221,6 +222,26 @@ void hold_whole_body(const PairNow& now, double time_step, PairState& state) {
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
   add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step, state.candidates());
+}
+
+void extend_by_motion(const btBroadphaseProxy& proxy, double time_step, btVector3& lower,
+                      btVector3& upper) {
+  const auto* object = static_cast<const btCollisionObject*>(proxy.m_clientObject);
+  const auto* link = object != nullptr ? btMultiBodyLinkCollider::upcast(object) : nullptr;
+  if (link == nullptr || link->isStaticObject() || link->m_multiBody->isBaseStaticOrKinematic())
+    return;
+  const BodyVelocity velocity = velocity_of(*link);
+  // In the middle as well: a corner moves along an arc.
+  for (const double share : {0.5, 1.0}) {
+    btTransform then;
+    btTransformUtil::integrateTransform(link->getWorldTransform(),
+                                        to_bullet(velocity.linear + gravity_of(*link) * time_step),
+                                        to_bullet(velocity.angular),
+                                        static_cast<btScalar>(share * time_step), then);
+    btVector3 from, to;
+    link->getCollisionShape()->getAabb(then, from, to);
+    lower.setMin(from), upper.setMax(to);
+  }
 }
 
 }  // namespace isotact::bullet_detail

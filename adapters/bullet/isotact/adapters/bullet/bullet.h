@@ -10,3 +10,4 @@
 #include "isotact/adapters/bullet/report.h"
 #include "isotact/adapters/bullet/serialize.h"
 #include "isotact/adapters/bullet/shape.h"
+#include "isotact/adapters/bullet/swept_broadphase.h"
