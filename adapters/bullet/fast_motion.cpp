@@ -234,10 +234,9 @@ void extend_by_motion(const btBroadphaseProxy& proxy, double time_step, btVector
   // In the middle as well: a corner moves along an arc.
   for (const double share : {0.5, 1.0}) {
     btTransform then;
-    btTransformUtil::integrateTransform(link->getWorldTransform(),
-                                        to_bullet(velocity.linear + gravity_of(*link) * time_step),
-                                        to_bullet(velocity.angular),
-                                        static_cast<btScalar>(share * time_step), then);
+    btTransformUtil::integrateTransform(
+        link->getWorldTransform(), to_bullet(velocity.linear + gravity_of(*link) * time_step),
+        to_bullet(velocity.angular), static_cast<btScalar>(share * time_step), then);
     btVector3 from, to;
     link->getCollisionShape()->getAabb(then, from, to);
     lower.setMin(from), upper.setMax(to);
