@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <typeinfo>
 #include <utility>
@@ -188,6 +189,48 @@ void hand_over(btManifoldResult& result, const PairNow& now, PairState& state) {
                            static_cast<btScalar>(c.distance));
 }
 
+// The turn of a pair with a share of a budget. Without a budget it does nothing.
+class BudgetTurn {
+ public:
+  BudgetTurn(BudgetPair* pair, PairState& state)
+      : pair_(pair), state_(state), open_(pair != nullptr ? &pair->allowance : nullptr) {}
+  BudgetTurn(const BudgetTurn&) = delete;
+  BudgetTurn& operator=(const BudgetTurn&) = delete;
+  ~BudgetTurn() {
+    if (pair_ == nullptr) return;
+    constexpr double kMost = 8, kOfCut = 2, kForget = 0.9, kOneDepth = 1e-3;
+    BudgetPair& p = *pair_;
+    p.was_run = true;
+    Allowance& a = p.allowance;
+    p.microseconds = a.has_time ? a.used_microseconds() : 0;
+    state_.budget->spend(p.microseconds);
+    if (is_left_out_) return;
+    // Work that no query measures. An interrupted step says little about the next one.
+    if (a.has_time && a.query_microseconds > 0) {
+      const double rest = p.microseconds - a.query_microseconds;
+      a.reserve = std::max(kForget * a.reserve, std::min(rest, 2 * a.reserve + 1));
+    }
+    p.weight = 1 + std::min(motion_, kMost) +
+               std::min(state_.manifolds.deepest() / kOneDepth, kMost) + (a.was_cut ? kOfCut : 0);
+  }
+  // Of the step, in contact distances.
+  void set_motion(double motion) { motion_ = motion; }
+  // Nothing is left for it. Its turn ends.
+  bool is_left_out() {
+    if (pair_ == nullptr) return false;
+    is_left_out_ = pair_->allowance.is_spent() || state_.budget->is_over(pair_->allowance);
+    if (is_left_out_) ++pair_->waited, pair_->allowance.cut();
+    return is_left_out_;
+  }
+
+ private:
+  BudgetPair* pair_;
+  PairState& state_;
+  double motion_ = 0;
+  bool is_left_out_ = false;
+  OpenAllowance open_;
+};
+
 }  // namespace
 
 namespace {
@@ -297,7 +340,9 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   }
   if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;
   if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
-  if (a_in_b) gather_points(a, in_b, request, state.points_0, m);
+  GatherRequest of_first = request;
+  if (b_in_a) of_first.share /= 2;
+  if (a_in_b) gather_points(a, in_b, of_first, state.points_0, m);
   if (b_in_a) gather_points(b, in_a, request, state.points_1, m);
   drop_repeated(m.round_parts, m.candidates);
 }
@@ -329,33 +374,47 @@ PairKind kind_of(const btCollisionShape& shape) {
 
 PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_0,
-                             const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
+                             const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0,
+                             const std::shared_ptr<BudgetState>& budget)
     : btActivatingCollisionAlgorithm(info, wrap_0, wrap_1),
       state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
   if (kind != PairKind::kOurs) state_->kind = kind_of(*other->getCollisionShape());
-  if (state_->kind != PairKind::kUnsupported) return;
+  if (state_->kind != PairKind::kUnsupported) {
+    state_->budget = budget;
+    if (budget != nullptr)
+      state_->in_budget = &budget->add(wrap_0->getCollisionObject(), wrap_1->getCollisionObject());
+    return;
+  }
   report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",
                                   other->getCollisionShape()->getName(),
                                   other->getCollisionShape()->getShapeType()));
 }
 
-PairAlgorithm::~PairAlgorithm() = default;
+PairAlgorithm::~PairAlgorithm() {
+  if (state_->in_budget != nullptr) state_->budget->remove(*state_->in_budget);
+}
 
 void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
                                      const btCollisionObjectWrapper* wrap_1,
                                      const btDispatcherInfo& info, btManifoldResult* result) {
   PairState& state = *state_;
   if (state.kind == PairKind::kUnsupported) return;
+  const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
+  const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
+  const bool is_step = plain && !(threshold > 0);
+  BudgetTurn turn(is_step ? state.in_budget : nullptr, state);
+  if (turn.is_left_out()) {
+    state.manifolds.follow_bodies(*wrap_0->getCollisionObject(), *wrap_1->getCollisionObject());
+    return;
+  }
   const ScratchLease lease(state);
   const PairNow now =
       pair_at(state, *wrap_0, wrap_0->getWorldTransform(), *wrap_1, wrap_1->getWorldTransform());
   refresh_solid(now, state);
   if (!is_possible(now, state.kind, state)) return;
 
-  const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
-  const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
-  if (!plain || threshold > 0) {
+  if (!is_step) {
     GatherRequest request{.reach = contact_margin(now), .last = &state.manifolds};
     gather(now, request, state);
     // Beyond the padding of a field its distances are bounds: triangles tell the true ones.
@@ -370,6 +429,7 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const auto time_step = static_cast<double>(info.m_timeStep);
   const RelativeMotion motion = motion_of(now, time_step);
   const double bound = motion_bound(now, time_step), fall = fall_of(now, time_step);
+  turn.set_motion(bound / contact_margin(now));
   gather(now,
          {.reach = compute_reach(now, state, bound, fall),
           .last = &state.manifolds,

@@ -142,6 +142,14 @@ Slide compute_slide(const PairNow& now, const std::vector<Candidate>& contacts, 
   return slide;
 }
 
+// A budget has ended: the rest of the path is left to the guard.
+bool is_cut() {
+  Allowance* allowance = open_allowance();
+  if (allowance == nullptr) return false;
+  if (allowance->is_spent()) allowance->cut();
+  return allowance->was_cut;
+}
+
 }  // namespace
 
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
@@ -152,6 +160,7 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
   double t = 0;
   PairNow then = now;
   for (int part = 0;; ++part) {
+    if (is_cut()) return;
     const double clearance = clearance_of(then, 2 * motion, state);
     if (clearance <= touch) {
       gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
@@ -195,7 +204,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   double most = 0;
   for (const Candidate& c : found) most = std::max(most, -gap_after(now, c, time_step));
   const bool is_stopped = most > kTurnPart * now.ours.body().smallest_side * now.ours.scale;
-  for (double t = part; t < 1; t += part) {
+  for (double t = part; t < 1 && !is_cut(); t += part) {
     const btTransform then_0 = moved(wrap_0, t * time_step, time_step, slide.of_0);
     const btTransform then_1 = moved(wrap_1, t * time_step, time_step, slide.of_1);
     const PairNow then = pair_at(state, wrap_0, then_0, wrap_1, then_1);

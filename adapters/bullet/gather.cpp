@@ -9,6 +9,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 
+#include "budget/step_budget.h"
 #include "smooth/contact_mover.h"
 
 namespace isotact::bullet_detail {
@@ -210,10 +211,12 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
   const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
-  const ShellResult answer = find_hits(tree, *other.target, placement,
-                                       {.margin = cap_reach(other, request.reach + grown, grown),
-                                        .want_distance = request.want_nearest},
-                                       of_pair, memory.points);
+  const ShellResult answer =
+      find_hits_in_budget(tree, *other.target, placement,
+                          {.margin = cap_reach(other, request.reach + grown, grown),
+                           .level = ours.body().settings.level,
+                           .want_distance = request.want_nearest},
+                          request.share, &of_pair, memory.points);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)
@@ -236,6 +239,8 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     }
     if (wide.is_wide) ours.patches = ours.wide_patches;
   }
+  // No time is left for it if the query was cut.
+  const bool can_move = request.motion != nullptr && answer.status != ShellStatus::kOutOfTime;
   ContactMover mover(ours, other, placement, is_turning(request), memory.round_parts);
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
@@ -255,7 +260,7 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
       const ShellHit& hit = hits[choice.index[i]];
       candidates.push_back(make_candidate(ours, other, placement, hit.point,
                                           static_cast<double>(hit.distance), slot));
-      if (request.motion != nullptr && !mover.move(hit, candidates.back())) candidates.pop_back();
+      if (can_move && !mover.move(hit, candidates.back())) candidates.pop_back();
     }
   });
 }
@@ -282,6 +287,14 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
+  if (Allowance* allowance = open_allowance()) {
+    if (allowance->is_spent() ||
+        (allowance->has_nodes && allowance->used_nodes + edges.size() > allowance->nodes)) {
+      allowance->cut();
+      return;
+    }
+    allowance->used_nodes += edges.size();
+  }
   memory.edges.clear(), memory.edge_number.clear();
   // Nothing of ours lies outside of the ball.
   const Sphere ball{body.ball.center,
@@ -349,9 +362,16 @@ bool may_touch(const Ours& ours, const Placed& other, double reach) {
 
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state) {
   const double grown = ours.margin + other.margin;
-  const ShellResult answer =
-      find_hits(*ours.tree, *other.target, placement_of(ours, other),
-                {.margin = cap_reach(other, grown, grown), .want_distance = true}, state);
+  // Work is limited: then a distance is not searched, and the clearance is that of the margin.
+  const Allowance* allowance = open_allowance();
+  const bool is_short = allowance != nullptr && allowance->has_nodes;
+  const double margin = is_short ? other.target->max_margin() * other.scale : grown;
+  const ShellResult answer = find_hits_in_budget(
+      *ours.tree, *other.target, placement_of(ours, other),
+      {.margin = std::min(cap_reach(other, margin, grown), most + grown), .want_distance = true}, 1,
+      nullptr, state);
+  if (is_short || answer.status != ShellStatus::kComplete)
+    return std::min(most, answer.lower_bound - grown);
   return std::min(most, answer.distance - grown);
 }
 

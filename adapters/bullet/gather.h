@@ -107,6 +107,7 @@ struct GatherRequest {
   // Points further apart than contact_margin count only if they will touch in this step.
   double contact_margin = 0;
   const RelativeMotion* motion = nullptr;  // Motion of the first of two; null: all count.
+  double share = 1;                        // Part of what is left of a budget that a query may use.
 
   double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }
 };

@@ -9,6 +9,7 @@
 #include "isotact/base/hash.h"
 #include "isotact/queries/points/feature_query.h"
 
+#include "budget/step_budget.h"
 #include "smooth/contact_mover.h"
 
 namespace isotact::bullet_detail {
@@ -220,6 +221,7 @@ void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
   collect_near(ours, mesh, world_from_mesh, request.furthest(), memory);
   Triangles& near = memory.triangles;
   if (near.faces.empty()) return;
+  if (Allowance* allowance = open_allowance()) allowance->used_nodes += near.faces.size();
   if (ours.tree != nullptr) add_points(ours, near.faces, world_from_mesh, request, memory);
   if (!ours.body().field && !ours.body().voxmap) return;
   find_ridges(near);

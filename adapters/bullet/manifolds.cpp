@@ -382,6 +382,26 @@ void Manifolds::list(btManifoldArray& manifolds) const {
   for (const Slot& slot : slots_) manifolds.push_back(slot.manifold);
 }
 
+double Manifolds::deepest() const {
+  double most = 0;
+  for (const Slot& slot : slots_)
+    for (int i = 0; i < slot.manifold->getNumContacts(); ++i)
+      most = std::max(most, -static_cast<double>(slot.manifold->getContactPoint(i).getDistance()));
+  return most;
+}
+
+void Manifolds::follow_bodies(const btCollisionObject& body_0, const btCollisionObject& body_1) {
+  for (const Slot& slot : slots_)
+    for (int i = 0; i < slot.manifold->getNumContacts(); ++i) {
+      btManifoldPoint& point = slot.manifold->getContactPoint(i);
+      point.m_positionWorldOnA = body_0.getWorldTransform()(point.m_localPointA);
+      point.m_positionWorldOnB = body_1.getWorldTransform()(point.m_localPointB);
+      point.m_distance1 =
+          (point.m_positionWorldOnA - point.m_positionWorldOnB).dot(point.m_normalWorldOnB);
+      point.m_lifeTime += 1;
+    }
+}
+
 bool Manifolds::has_contacts() const {
   return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.count > 0; });
 }

@@ -52,6 +52,10 @@ class Manifolds {
   void list(btManifoldArray& manifolds) const;
   // Returns whether there were contacts in the last step.
   bool has_contacts() const;
+  // Metres: the deepest overlap of all contacts, or 0.
+  double deepest() const;
+  // Moves the contacts of the last step with their bodies, without a query.
+  void follow_bodies(const btCollisionObject& body_0, const btCollisionObject& body_1);
 
  private:
   // Memory of one contact, in the order of the manifold's points.

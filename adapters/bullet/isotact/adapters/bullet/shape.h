@@ -77,6 +77,9 @@ struct BulletShapeSettings {
   // contacts lie on that surface: wheels and balls roll smoothly. Sharper edges, and flat parts,
   // stay as they are. 0: contacts lie on the triangles everywhere.
   double crease_angle = 0.25;
+  // Level of detail: contacts test the representatives of this level of the point-sphere tree, and
+  // no further (queries/points/shell_query.h). Negative: all points. Guards test all points.
+  int level = -1;
 };
 
 namespace bullet_detail {
