@@ -352,6 +352,15 @@ void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candid
   }
 }
 
+// Metres that the ball around ours may move before it touches the target; less than 0 if unknown.
+static double clearance_of_ball(const Ours& ours, const Placed& other) {
+  const double jump = other.target->jump() * other.scale;
+  const Sphere ball = ours.world_ball();
+  const Vec3 center = transform_point(inverse(other.world_from_target), ball.center);
+  const double value = other.target->sample(center / other.scale, {}).distance * other.scale;
+  return (value - other.margin - jump) / std::max(other.target->lipschitz(), 1.0) - ball.radius;
+}
+
 bool may_touch(const Ours& ours, const Placed& other, double reach) {
   const double jump = other.target->jump() * other.scale;  // Infinite if nothing is known.
   const Sphere ball = ours.world_ball();
@@ -362,9 +371,14 @@ bool may_touch(const Ours& ours, const Placed& other, double reach) {
 
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state) {
   const double grown = ours.margin + other.margin;
-  // Work is limited: then a distance is not searched, and the clearance is that of the margin.
+  // Work is limited: a distance is not searched. The clearance is that of the ball around ours, or
+  // of the margin.
   const Allowance* allowance = open_allowance();
-  const bool is_short = allowance != nullptr && allowance->has_nodes;
+  const bool is_short = allowance != nullptr && (allowance->has_nodes || allowance->has_time);
+  if (is_short) {
+    const double of_ball = clearance_of_ball(ours, other);
+    if (of_ball > 0) return std::min(most, of_ball);
+  }
   const double margin = is_short ? other.target->max_margin() * other.scale : grown;
   const ShellResult answer = find_hits_in_budget(
       *ours.tree, *other.target, placement_of(ours, other),

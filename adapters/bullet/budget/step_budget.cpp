@@ -15,8 +15,8 @@ thread_local Allowance* opened = nullptr;
 // Part of a budget for pairs that begin in the step.
 constexpr double kForNewPairs = 1.0 / 16;
 constexpr unsigned kShareOfNew = 8;  // Each gets this part of what is left of it.
-// A complete query may need more in the next step.
-constexpr double kGrowth = 1.5, kMoreNodes = 64, kMoreMicroseconds = 0.5;
+// A query may need more in the next step, and a cut one surely does.
+constexpr double kGrowth = 1.5, kGrowthOfCut = 4, kMoreNodes = 256, kMoreMicroseconds = 4;
 
 // What pairs get of an amount. Those of much weight get the least that they can use, while there is
 // enough. They share the rest by weight, but nobody gets more than he wants while others want more.
@@ -76,10 +76,10 @@ ShellResult find_hits_in_budget(const PointSphereTree& tree, const ShellTarget& 
     a->cut();
     return {.status = a->has_nodes ? ShellStatus::kOutOfWork : ShellStatus::kOutOfTime};
   }
+  if (a->has_nodes || a->has_time) request.want_distance = false;
   if (a->has_nodes) {
     const double left = static_cast<double>(a->nodes - a->used_nodes - Allowance::kLeaf) * share;
     request.max_nodes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(left));
-    request.want_distance = false;
   }
   // The caller chooses contacts among the hits.
   constexpr double kNanosecondsAHit = 15;
@@ -124,14 +124,14 @@ void BudgetState::begin_step() {
   constexpr double kAll = 1e12, kLeastMicroseconds = 0.5, kOfWaiting = 4;
   for (BudgetPair& p : pairs_) {
     const Allowance& a = p.allowance;
-    const bool is_known = !p.is_new && !a.was_cut;
+    const double growth = a.was_cut ? kGrowthOfCut : kGrowth;
+    const auto used = static_cast<double>(a.used_nodes);
     const double weight = p.weight + kOfWaiting * p.waited;
     if (p.was_run && !(a.was_cut && a.used_nodes == 0)) p.waited = 0;
-    by_nodes.push_back(
-        {.wanted = is_known ? kGrowth * static_cast<double>(a.used_nodes) + kMoreNodes : kAll,
-         .least = 2.0 * Allowance::kLeaf,
-         .weight = weight});
-    by_time.push_back({.wanted = is_known ? kGrowth * p.microseconds + kMoreMicroseconds : kAll,
+    by_nodes.push_back({.wanted = p.is_new ? kAll : growth * used + kMoreNodes,
+                        .least = 2.0 * Allowance::kLeaf,
+                        .weight = weight});
+    by_time.push_back({.wanted = p.is_new ? kAll : growth * p.microseconds + kMoreMicroseconds,
                        .least = a.reserve + kLeastMicroseconds,
                        .weight = weight});
   }

@@ -1,6 +1,7 @@
 // Queries within a budget of each step.
 #include <cmath>
 
+#include <BulletCollision/CollisionDispatch/btCollisionDispatcherMt.h>
 #include <gtest/gtest.h>
 
 #include "adapters/bullet/bullet_throws.h"
@@ -10,6 +11,9 @@
 #include "support/test_seed.h"
 
 namespace isotact {
+
+template class BudgetDispatcher<btCollisionDispatcherMt>;  // Threads can have a budget, too.
+
 namespace {
 
 using bullet_throws::make_throw;
