@@ -113,6 +113,15 @@ bool touches(const PairNow& now, PairState& state) {
                      [&](const Candidate& c) { return c.distance <= contact; });
 }
 
+// Forces instead of contacts. Triangles of Bullet's give contacts.
+bool has_penalty(const PairNow& now) {
+  const auto of = [](const Ours& o) {
+    return o.body().settings.response == PatchResponse::kPenalty;
+  };
+  if (now.second) return of(now.ours) && of(*now.second);
+  return of(now.ours) && kind_of(*now.other_shape) == PairKind::kSolid;
+}
+
 // One contact per step of a body that is not cut collects in the manifold, up to four of them.
 std::size_t most_points(const PairNow& now) {
   const auto of = [](const Ours& o) -> std::size_t {
@@ -132,9 +141,13 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
   if (!std::is_sorted(all.begin(), all.end(), by_slot))
     std::stable_sort(all.begin(), all.end(), by_slot);
   const double contact = contact_margin(now);
-  const WriteSettings settings{.time_step = time_step,
-                               .bounce_speed = now.ours.body().settings.bounce_speed,
-                               .nearness = 5 * contact};
+  WriteSettings settings{.time_step = time_step,
+                         .bounce_speed = now.ours.body().settings.bounce_speed,
+                         .nearness = 5 * contact};
+  std::size_t patches = 0;
+  for (const Candidate& c : all)
+    if (c.area > 0) settings.mean_area += c.area, ++patches;
+  if (patches > 0) settings.mean_area /= static_cast<double>(patches);
   state.manifolds.begin();
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
@@ -311,7 +324,7 @@ double fall_of(const PairNow& now, double time_step) {
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
   GatherScratch& m = *state.scratch;
-  m.candidates.clear(), m.round_parts.clear();
+  m.candidates.clear(), m.round_parts.clear(), m.penalties.clear();
   const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
                                     now.second->body().settings.roles == PairRoles::kBoth);
   if (state.kind == PairKind::kMesh) {
@@ -434,8 +447,18 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
          {.reach = compute_reach(now, state, bound, fall),
           .last = &state.manifolds,
           .contact_margin = contact_margin(now),
-          .motion = &motion},
+          .motion = &motion,
+          .want_penalty = has_penalty(now)},
          state);
+  if (has_penalty(now)) {
+    const BulletShapeSettings& s = now.ours.body().settings;
+    apply_penalties(state.scratch->penalties,
+                    {s.penalty.stiffness, s.penalty.damping, s.penalty.scale, time_step},
+                    *now.body_0, *now.body_1);
+    state.candidates().clear();
+    write(now, *wrap_0, *wrap_1, time_step, kMostChosen, state);
+    return;
+  }
   const bool goes_far = bound + fall > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
   if (is_fast && state.candidates().empty()) {

@@ -28,6 +28,8 @@ void check(const BulletShapeSettings& s) {
   need(s.bounce_speed, "bounce_speed");
   need(s.fast_motion, "fast_motion");
   need(s.crease_angle, "crease_angle");
+  need(s.penalty.stiffness, "penalty.stiffness");
+  need(s.penalty.damping, "penalty.damping");
   if (s.points_per_manifold > kManifoldSize)
     throw Error(fmt::format("points_per_manifold is {}, must be 0 to 4", s.points_per_manifold));
   if (s.patches == 0) throw Error("patches is 0, must be 1 or more");
@@ -115,8 +117,12 @@ const bullet_detail::SmoothSurface* bullet_detail::BulletBody::smooth() const {
 namespace {
 
 std::unique_ptr<IsotactShape> cook(const Shape& shape, const ShapeSettings& shape_settings,
-                                   const BulletShapeSettings& settings) {
+                                   BulletShapeSettings settings) {
   check(settings);
+  // One contact of all the pressure would let a body rock.
+  constexpr std::uint32_t kPressurePatches = 15;  // As in SSL14 2.4.
+  if (settings.response == PatchResponse::kPressure && settings.patch_level < 0)
+    settings.patches = settings.patches == 1 ? kPressurePatches : settings.patches;
   if (!shape.is_bounded())
     throw Error("a shape without end is none of Bullet's bodies: use btStaticPlaneShape");
   auto body = std::make_shared<bullet_detail::BulletBody>(shape);

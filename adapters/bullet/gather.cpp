@@ -224,6 +224,11 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
                                           answer.distance, slot_of(ours, 0)));
     return;
   }
+  if (request.want_penalty) {
+    memory.penalties.push_back(compute_penalty(
+        ours, other, placement, answer.hits, ours.body().settings.penalty.scale, memory.near_hits));
+    return;
+  }
   const Finder finder = ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1;
   const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
   const std::span<const ShellHit> near =
@@ -245,6 +250,14 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
+    if (ours.body().settings.response == PatchResponse::kPressure) {
+      if (const auto c = make_pressure_contact(ours, other, placement, hits,
+                                               2 * ours.body().settings.contact_margin * ours.scale,
+                                               request.motion, patch, slot)) {
+        candidates.push_back(*c);
+        return;
+      }
+    }
     const ChosenHits all{.tree = tree,
                          .hits = hits,
                          .last_keys = request.last->keys(slot),

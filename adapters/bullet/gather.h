@@ -14,6 +14,7 @@
 #include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
+#include "patch/pressure.h"
 #include "smooth/local_surface.h"
 #include "triangles.h"
 
@@ -57,6 +58,7 @@ struct GatherScratch {
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
   std::vector<RoundPart> round_parts{};
+  std::vector<Penalty> penalties{};
   Triangles triangles{};
   ThicknessScratch* thickness = nullptr;  // Of the pair's mesh.
   WideState* wide = nullptr;              // Of the pair.
@@ -107,6 +109,7 @@ struct GatherRequest {
   // Points further apart than contact_margin count only if they will touch in this step.
   double contact_margin = 0;
   const RelativeMotion* motion = nullptr;  // Motion of the first of two; null: all count.
+  bool want_penalty = false;               // A force instead of candidates.
   double share = 1;                        // Part of what is left of a budget that a query may use.
 
   double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }

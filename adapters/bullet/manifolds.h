@@ -25,6 +25,7 @@ struct WriteSettings {
   double nearness = 0;
   // m/s: overlapping bodies are separated no faster. For contacts that were not seen before.
   double recovery_speed = std::numeric_limits<double>::infinity();
+  double mean_area = 0;  // m^2: of the pair's patches.
 };
 
 class Manifolds {

@@ -43,6 +43,27 @@ struct MeshContactSettings {
   double thickness = 0;
 };
 
+// The action of the points that touch.
+enum class PatchResponse : std::uint8_t {
+  // Contacts at the deepest points of the body, or of each patch.
+  kContacts,
+  // One contact per patch, at the centre of its pressure, with torsional friction: friction times
+  // the mean distance of the area from that centre. `patches` is 15 if it is not set.
+  kPressure,
+  // No contacts: force and torque of SSL14's equations 2 and 3 are added to the loads of both
+  // bodies, with damping and friction. For pairs of two such shapes, and with Bullet's planes and
+  // convex shapes. Bodies sink in by their load over the stiffness, and are not searched along
+  // their path.
+  kPenalty,
+};
+struct PenaltySettings {
+  // With kMeanDepth in N/m, of the whole patch; with kPressure in N/m^3, summed over its area.
+  // 0: a fifth of the reduced mass over the square of the step, which is stable.
+  double stiffness = 0;
+  ShellForceScale scale = ShellForceScale::kMeanDepth;
+  double damping = 0.3;  // Of the critical one.
+};
+
 struct BulletShapeSettings {
   // Metres by which the surface is grown, all around. Unlike the margins of Bullet's own shapes, it
   // is not needed: the field has depths.
@@ -80,6 +101,8 @@ struct BulletShapeSettings {
   // Level of detail: contacts test the representatives of this level of the point-sphere tree, and
   // no further (queries/points/shell_query.h). Negative: all points. Guards test all points.
   int level = -1;
+  PatchResponse response = PatchResponse::kContacts;
+  PenaltySettings penalty{};
 };
 
 namespace bullet_detail {
