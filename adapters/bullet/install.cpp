@@ -59,7 +59,7 @@ struct CreateFunctions {
 }  // namespace bullet_detail
 
 BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher,
-                           std::shared_ptr<bullet_detail::BudgetState> budget)
+                           const std::shared_ptr<bullet_detail::BudgetState>& budget)
     : functions_(std::make_unique<bullet_detail::CreateFunctions>(budget)) {
   constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
   for (int type = 0; type < MAX_BROADPHASE_COLLISION_TYPES; ++type) {

@@ -22,7 +22,7 @@ class BulletPlugin {
  public:
   // `budget`: that of a QueryBudget (budget.h), or none.
   explicit BulletPlugin(btCollisionDispatcher& dispatcher,
-                        std::shared_ptr<bullet_detail::BudgetState> budget = nullptr);
+                        const std::shared_ptr<bullet_detail::BudgetState>& budget = nullptr);
   BulletPlugin(BulletPlugin&&) noexcept;
   BulletPlugin& operator=(BulletPlugin&&) noexcept;
   ~BulletPlugin();

@@ -61,7 +61,7 @@ struct PenaltySettings {
   // 0: a fifth of the reduced mass over the square of the step, which is stable.
   double stiffness = 0;
   ShellForceScale scale = ShellForceScale::kMeanDepth;
-  double damping = 0.3;  // Of the critical one.
+  double damping = 0.3;  // 1: critical.
 };
 
 struct BulletShapeSettings {
