@@ -200,7 +200,7 @@ bool RoundPart::explains(const Vec3& world_place, double its_distance) const {
   const Vec3 p = transform_point(inverse(world_from_shape), world_place) / scale;
   const double apart_sq = length_sq(p - place) * scale * scale;
   // The distance that it has from the part: that of the field is less exact.
-  const double true_distance = surface.sample(p).distance * scale;
+  const double true_distance = surface.sample(p).distance * scale - margin;
   return true_distance - distance > kRound * apart_sq / size - kSame * size &&
          std::abs(true_distance - its_distance) < rough + kSame * size;
 }
@@ -235,7 +235,8 @@ bool ContactMover::move(const ShellHit& hit, Candidate& c) {
                               .world_from_shape = ours_.world_from_shape,
                               .scale = ours_.scale,
                               .place = found->place,
-                              .distance = found->distance,
+                              .margin = ours_.margin,
+                              .distance = found->distance - ours_.margin - other_.margin,
                               .size = ours_.body().ball.radius * ours_.scale,
                               .rough = 0.5 * ours_.body().cell * ours_.scale});
     }

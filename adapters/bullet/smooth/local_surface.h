@@ -52,7 +52,8 @@ struct RoundPart {
   Pose world_from_shape{};
   double scale = 1;
   Vec3 place{};
-  double distance = 0;  // Metres, without margins.
+  double margin = 0;    // Metres.
+  double distance = 0;  // Metres, between the grown surfaces.
   double size = 0;      // Metres: the radius of the whole shape.
   double rough = 0;     // Metres: how far distances of the field may be off.
 
