@@ -8,6 +8,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
+#include "isotact/queries/contact/surface_walk.h"
 
 namespace isotact::bullet_detail {
 namespace {
@@ -203,65 +204,36 @@ bool look_apart(const Ours& ours, const Placed& other, const ShellPlacement& pla
 
 namespace {
 
-// Where our own surface is deepest near a sample: there it looks against the other's direction. A
-// few steps of the secant method along the surface, each put back onto it by our field. The sample
-// stays if the surface is an edge, or if nothing deeper is found.
-struct SurfacePlace {
+// Where our own surface is deepest near a sample. The sample stays if the surface is an edge, or if
+// nothing deeper is found. Flat parts are left alone: less slope is noise there.
+struct DeepestPlace {
   Vec3 place{};  // In the target's frame, metres.
   Vec3 out{};    // Of the target, unit.
   double distance = 0;
 };
-std::optional<SurfacePlace> compute_surface_place(const Ours& ours, const Placed& other,
+std::optional<DeepestPlace> compute_surface_place(const Ours& ours, const Placed& other,
                                                   const ShellPlacement& placement,
                                                   const ShellHit& hit) {
-  constexpr int kSteps = 4;
-  // Flat parts are left alone: less slope than that is noise there.
-  constexpr double kFacing = 0.9, kEnough = 1e-3, kFlat = 0.02, kMostSpacings = 2;
   const BulletBody& body = ours.body();
   if (!body.field) return std::nullopt;
-  const Vec3 start = to_double(ours.tree->point(hit.point));  // In our own frame.
-  const Quat to_target = placement.field_from_shell.rotation;
+  const Quat our_from_target = conjugate(placement.field_from_shell.rotation);
   const auto in_target = [&](const Vec3& p) {
     return transform_point(placement.field_from_shell, p * ours.scale);
   };
   const auto other_at = [&](const Vec3& p) {
-    return other.target->sample(in_target(p) / other.scale, {});
+    FieldSample there = other.target->sample(in_target(p) / other.scale, {});
+    there.gradient = rotate(our_from_target, there.gradient);
+    return there;
   };
-  // Against the other's direction, along our surface: how far it is from looking against it.
-  const auto slope_at = [&](const Vec3& p, const Vec3& normal) {
-    const Vec3 n = rotate(conjugate(to_target), other_at(p).gradient);
-    return -(n - normal * dot(n, normal));
-  };
-  FieldSample own = body.field->sample(start);
-  if (!(length_sq(own.gradient) > 0.5)) return std::nullopt;
-  Vec3 normal = normalized(own.gradient);
-  const Vec3 n_first = rotate(conjugate(to_target), other_at(start).gradient);
-  if (!(dot(n_first, normal) < -kFacing)) return std::nullopt;
-  const double spacing = ours.tree->covering_radius();
-  Vec3 at = start, slope = slope_at(start, normal);
-  if (length(slope) < kFlat) return std::nullopt;
-  double radius = body.ball.radius;  // Of curvature: the first guess.
-  for (int i = 0; i < kSteps && length(slope) > kEnough; ++i) {
-    const Vec3 step = slope * std::min(radius, 2 * spacing / length(slope));
-    Vec3 next = at + step;
-    own = body.field->sample(next);
-    if (!(length_sq(own.gradient) > 0.5)) break;
-    normal = normalized(own.gradient);
-    next -= normal * own.distance;
-    const Vec3 next_slope = slope_at(next, normal);
-    // The slope falls along the step as on a circle of this radius.
-    const double fell = dot(slope - next_slope, step);
-    if (!(fell > 0)) break;
-    radius = std::min(length_sq(step) / fell, 100 * body.ball.radius);
-    at = next;
-    slope = next_slope;
-  }
-  if (length(at - start) > kMostSpacings * spacing) return std::nullopt;
-  const FieldSample found = other_at(at);
-  const double distance = found.distance * other.scale;
-  if (!(distance < static_cast<double>(hit.distance)) || !(length_sq(found.gradient) > 0.5))
-    return std::nullopt;
-  return SurfacePlace{in_target(at), found.gradient, distance};
+  const auto found =
+      walk_to_deepest([&](const Vec3& p) { return body.field->sample(p); }, other_at,
+                      to_double(ours.tree->point(hit.point)),
+                      {.radius = body.ball.radius, .spacing = ours.tree->covering_radius()});
+  if (!found) return std::nullopt;
+  const double distance = found->other.distance * other.scale;
+  if (!(distance < static_cast<double>(hit.distance))) return std::nullopt;
+  return DeepestPlace{in_target(found->place),
+                      rotate(placement.field_from_shell.rotation, found->other.gradient), distance};
 }
 
 // Moves the deepest contact of a manifold from the sample to the surface.
