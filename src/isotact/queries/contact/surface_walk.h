@@ -24,7 +24,7 @@ struct SurfacePlace {
   FieldSample other{};  // of the other body there; its gradient is about a unit vector
 };
 
-// A surface is deepest in another body where both look against each other. Returns such a place
+// A surface is deepest in another body where both face each other. Returns such a place
 // near `start`, by some steps of the secant method along the surface. Each is put back onto the
 // surface by its field. Returns none if the surface is an edge there, if nothing deeper is found,
 // or if it is flat enough. `own(p)` and `other(p)` return a FieldSample of either body, in one
@@ -34,7 +34,7 @@ std::optional<SurfacePlace> walk_to_deepest(const Own& own, const Other& other, 
                                             const SurfaceWalkSettings& settings) {
   const FieldSample first_own = own(start), first_other = other(start);
   if (!(length_sq(first_own.gradient) > 0.5)) return std::nullopt;
-  // Against the other's direction, along our surface: how far it is from looking against it.
+  // Against the other's direction, along our surface: how far it is from facing it.
   const auto slope_of = [](const FieldSample& there, const Vec3& normal) {
     return -(there.gradient - normal * dot(there.gradient, normal));
   };
