@@ -116,6 +116,7 @@ struct Place {
   Witness other{};
 };
 
+// It works in the frame of its own body.
 class Climb {
  public:
   Climb(const ExactSide& own, const ExactSide& other, const OtherSurface& surface, double rounding)
@@ -123,84 +124,89 @@ class Climb {
         surface_(surface),
         rounding_(rounding),
         is_formula_(other.shape.solid().has_value()),
-        other_from_own_(inverse(other.world_from_body) * own.world_from_body),
-        own_from_other_(inverse(other_from_own_)) {}
+        other_from_own_(inverse(other.world_from_body) * own.world_from_body) {}
 
   Place run(const Place& start) {
     best_ = start;
-    std::uint32_t triangle =
-        find_near_triangle(own_.body.triangles, to_float(transform_point(own_from_other_, start.x)),
-                           static_cast<float>(4 * rounding_), -1);
+    is_patient_ = is_formula_ || !(start.other.depth > 0);
+    at_ = transform_point(inverse(other_from_own_), start.x);
+    const std::uint32_t triangle = find_near_triangle(own_.body.triangles, to_float(at_),
+                                                      static_cast<float>(4 * rounding_), -1);
     if (triangle == kNoTriangle) return start;  // on what closes a hole: no part of the triangles
-    add_plane(best_);
-    while (triangle != kNoTriangle && tests_ < most_tests()) {
-      climb(place(triangle));
-      triangle = is_within_ ? kNoTriangle : find_neighbour();
-    }
+    add_plane(plane_of(best_), at_);
+    Corners t = corners_of(own_.body, triangle);
+    do {
+      climb(t);
+    } while (!is_within_ && tests_ < most_tests() && find_neighbour(t));
     return best_;
   }
 
  private:
+  // The half-space about which the other body is: points are `offset` less their product deep.
+  struct Plane {
+    Vec3 out{};
+    double offset = 0;
+
+    double depth(const Vec3& x) const { return offset - dot(out, x); }
+  };
+
   // Formulas take little time.
-  int most_tests() const { return is_formula_ ? 40 : 10; }
+  int most_tests() const { return is_formula_ ? 40 : 24; }
 
   double enough() const {
     return best_.other.depth + rounding_ +
            (is_formula_ ? 1e-6 : 1e-3) * std::abs(best_.other.depth);
   }
 
-  Corners place(std::uint32_t triangle) const {
-    Corners t = corners_of(own_.body, triangle);
-    for (Vec3& v : t) v = transform_point(other_from_own_, v);
-    return t;
-  }
-
-  static double height(const Place& plane, const Vec3& x) {
-    return dot(plane.other.out, plane.other.on - x);
+  Plane plane_of(const Place& at) const {
+    const Witness& w = at.other;
+    return {rotate(conjugate(other_from_own_.rotation), w.out),
+            dot(w.out, w.on - other_from_own_.translation)};
   }
 
   // The plane that says the least about a new place is given up.
-  void add_plane(const Place& at) {
+  void add_plane(const Plane& plane, const Vec3& x) {
     int given_up = plane_count_;
     if (plane_count_ < kMostColumns) {
       ++plane_count_;
     } else {
       given_up = 0;
       for (int i = 1; i < kMostColumns; ++i)
-        if (height(planes_[i], at.x) > height(planes_[given_up], at.x)) given_up = i;
+        if (planes_[i].depth(x) > planes_[given_up].depth(x)) given_up = i;
     }
-    planes_[given_up] = at;
+    planes_[given_up] = plane;
   }
 
-  GameResult solve(const Corners& t) const {
+  GameResult solve(const Corners& t, double least) const {
     Game game{};
     game.columns = plane_count_;
-    for (int i = 0; i < game.columns; ++i) {
-      for (std::size_t k = 0; k < 3; ++k) game.value[k][i] = height(planes_[i], t[k]);
-    }
-    return GameSolver(game).solve(enough());
+    for (int i = 0; i < game.columns; ++i)
+      for (std::size_t k = 0; k < 3; ++k) game.value[k][i] = planes_[i].depth(t[k]);
+    return GameSolver(game).solve(least);
   }
 
   void climb(const Corners& t) {
-    reach_ = std::numeric_limits<double>::infinity();
-    while (tests_ < most_tests()) {
-      const GameResult found = solve(t);
+    double reach = std::numeric_limits<double>::infinity();  // metres, of the next step
+    // A neighbour may be deeper than all of a small triangle.
+    const int last_test = std::min(most_tests(), tests_ + (is_formula_ ? most_tests() : 3));
+    while (tests_ < last_test) {
+      const GameResult found = solve(t, enough());
       if (!(found.bound > enough())) return;
       Vec3 x = t[0] * found.weight[0] + t[1] * found.weight[1] + t[2] * found.weight[2];
       // Planes far from the deepest place say little about it: after a step in vain, a shorter one.
-      const Vec3 step = x - best_.x;
+      const Vec3 step = x - at_;
       const double size = length(step);
-      const bool is_cut = size > reach_;
-      if (is_cut) x = best_.x + step * (reach_ / size);
+      const bool is_cut = size > reach;
+      if (is_cut) x = at_ + step * (reach / size);
       const double before = best_.other.depth;
       if (!visit(x)) return;
       if (best_.other.depth > before) {
         constexpr double kEdge = 1e-6;
         is_within_ =
             !is_cut && std::min({found.weight[0], found.weight[1], found.weight[2]}) > kEdge;
-        reach_ *= 2;
+        reach *= 2;
       } else {
-        reach_ = 0.25 * std::min(size, reach_);
+        reach = 0.25 * std::min(size, reach);
       }
     }
   }
@@ -208,48 +214,64 @@ class Climb {
   // False if the planes no longer lead to anything deeper.
   bool visit(const Vec3& x) {
     ++tests_;
-    const Place at{x, surface_.measure(x, best_.other)};
+    const Vec3 in_other = transform_point(other_from_own_, x);
+    const Place at{in_other, surface_.measure(in_other, best_.other)};
+    const Plane plane = plane_of(at);
     const bool improves = at.other.depth > best_.other.depth;
     // Of a surface that is not convex here, the plane may cut off what is deepest so far.
-    if (!improves && height(at, best_.x) < best_.other.depth - rounding_) return false;
-    if (improves) best_ = at;
-    add_plane(at);
+    if (!improves && plane.depth(at_) < best_.other.depth - rounding_) return false;
+    // Rough surfaces are never seen to be done: after some steps in vain, no more are made.
+    constexpr int kMostInVain = 3;
+    in_vain_ = at.other.depth > enough() ? 0 : in_vain_ + 1;
+    if (!is_patient_ && in_vain_ == kMostInVain) tests_ = most_tests();
+    if (improves) {
+      best_ = at;
+      at_ = x;
+    }
+    add_plane(plane, x);
     return true;
   }
 
-  // A triangle at the deepest place that leads on.
-  std::uint32_t find_neighbour() {
-    const Vec3f x = to_float(transform_point(own_from_other_, best_.x));
+  // Replaces the triangle by one at the deepest place that leads on. False if there is none.
+  bool find_neighbour(Corners& t) {
+    const Vec3f x = to_float(at_);
     const auto pad = static_cast<float>(rounding_);
-    std::uint32_t next = kNoTriangle;
+    const Aabbf box{{x.x - pad, x.y - pad, x.z - pad}, {x.x + pad, x.y + pad, x.z + pad}};
     double most = enough();
-    visit_triangles_in_box(
-        own_.body.triangles,
-        Aabbf{{x.x - pad, x.y - pad, x.z - pad}, {x.x + pad, x.y + pad, x.z + pad}},
-        [&](std::uint32_t triangle) {
-          const Corners own = corners_of(own_.body, triangle);
-          if (length(find_near_point(to_double(x), own) - to_double(x)) > 2 * rounding_) return;
-          const GameResult found = solve(place(triangle));
-          if (!(found.bound > most)) return;
-          most = found.bound;
-          next = triangle;
-        });
+    std::uint32_t next = kNoTriangle;
+    visit_blocks_in_box(own_.body.triangles, box, 0, [&](std::uint32_t index) {
+      const TriangleBlock& block = own_.body.triangles.blocks()[index];
+      for (std::size_t lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle;
+           ++lane) {
+        Corners candidate;
+        for (std::size_t k = 0; k < 3; ++k)
+          candidate[k] = {double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
+                          double{block.corner[k][2][lane]}};
+        const GameResult found = solve(candidate, most);
+        if (!(found.bound > most) || length(find_near_point(at_, candidate) - at_) > 2 * rounding_)
+          continue;
+        most = found.bound;
+        next = block.triangle[lane];
+        t = candidate;
+      }
+      return true;
+    });
     // Nothing was found on it since the last time.
-    if (next == last_ && best_.other.depth <= last_depth_) return kNoTriangle;
+    if (next == kNoTriangle || (next == last_ && best_.other.depth <= last_depth_)) return false;
     last_ = next;
     last_depth_ = best_.other.depth;
-    return next;
+    return true;
   }
 
   const ExactSide& own_;
   const OtherSurface& surface_;
   double rounding_;
-  bool is_formula_;
-  Pose other_from_own_, own_from_other_;
+  bool is_formula_, is_patient_ = true;
+  Pose other_from_own_;
   Place best_{};
-  Place planes_[kMostColumns]{};
-  int plane_count_ = 0, tests_ = 0;
-  double reach_ = std::numeric_limits<double>::infinity();  // metres, of the next step
+  Vec3 at_{};  // the same place in its own frame
+  Plane planes_[kMostColumns]{};
+  int plane_count_ = 0, tests_ = 0, in_vain_ = 0;
   bool is_within_ = false;  // the best place is on no edge of its triangle
   std::uint32_t last_ = kNoTriangle;
   double last_depth_ = -std::numeric_limits<double>::infinity();
