@@ -8,7 +8,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
-#include "isotact/queries/contact/surface_walk.h"
+#include "isotact/queries/contact/deepest_walk.h"
 
 namespace isotact::bullet_detail {
 namespace {

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "isotact/geometry/bvh/bvh_visit.h"
-#include "isotact/queries/contact/surface_walk.h"
+#include "isotact/queries/contact/deepest_walk.h"
 #include "isotact/queries/detail/exact_depth.h"
 #include "isotact/queries/detail/exact_depth_parts.h"
 #include "isotact/queries/detail/exact_distance.h"
