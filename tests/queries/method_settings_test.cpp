@@ -322,7 +322,8 @@ TEST(Methods, ScratchesOfDistancesAndMotionsChangeNothing) {
   EXPECT_LT(touches, cases);
   ContinuousScratch moved = std::move(motions);
   EXPECT_NO_THROW(continuous_collide(settings_ball(), {}, settings_ball(), at_rest({}), {}, moved));
-  EXPECT_NO_THROW(continuous_collide(settings_ball(), {}, settings_ball(), at_rest({}), {}, motions));
+  EXPECT_NO_THROW(
+      continuous_collide(settings_ball(), {}, settings_ball(), at_rest({}), {}, motions));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ void add_voxmap(py::module_& m) {
           py::arg("voxel_size") = py::none(), py::arg("encoding") = "layers",
           py::arg("precision") = 4, py::arg("sign") = "auto", py::arg("nested") = "winding",
           py::arg("padding") = 2, py::arg("threads") = 0, py::arg("progress") = py::none(),
-          "encoding: 'layers' (2 bytes a voxel: 0 at the surface, n in the n-th layer inside, -n "
+          "encoding: 'layers' (2 bytes per voxel: 0 at the surface, n in the n-th layer inside, -n "
           "outside), 'scaled' (4 bytes: the penetration in steps of 10^-precision m) or 'support' "
           "(24 bytes: penetration and gradient).")
       .def_property_readonly(

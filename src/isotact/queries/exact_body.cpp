@@ -253,9 +253,9 @@ SignRule sign_rule_of(const Shape& shape) {
   return {.is_unsigned = f.sign == SignMethod::kUnsigned, .nested = f.nested};
 }
 
-// The surface of which the field is, or would be, but perhaps for pairs that cancel. The same passes
-// turn components over and close holes as for the field, so that signs agree. Null for triangles
-// without any area.
+// The surface of which the field is, or would be, but perhaps for pairs that cancel. The same
+// passes turn components over and close holes as for the field, so that signs agree. Null for
+// triangles without any area.
 std::shared_ptr<const Surface> surface_of(const Shape& shape) {
   const auto& data = ShapeAccess::data(shape);
   if (shape.parts().prepared) return shape.parts().prepared;
@@ -293,7 +293,8 @@ BodySides make_sides(const Shape& shape) {
   return {.winding = same ? WindingTree(Bvh(body.triangles))
                           : WindingTree(surface->mesh, {.threads = threads}),
           .nested = surface->nested,
-          .faces_out = same && surface->nested == NestedRule::kWinding};
+          // Sheets of two triangles that cancel have more than two at some edges.
+          .faces_out = same && r.watertight && surface->nested == NestedRule::kWinding};
 }
 
 const BodySides& sides_of(const Shape& shape) {

@@ -1,6 +1,5 @@
 // `isotact edit` as a user drives it.
 #include <algorithm>
-#include <filesystem>
 
 #include "isotact/field/io/asset.h"
 #include "isotact/geometry/io/mesh_io.h"
@@ -9,21 +8,12 @@
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/segments/segment_index.h"
 
-#include "support/tool_test.h"
+#include "support/field_verbs.h"
 
 namespace isotact {
 namespace {
 
-class EditVerb : public ToolTest {
- protected:
-  void expect_failure(const std::vector<std::string>& arguments, int exit_code,
-                      const std::string& part_of_message) {
-    const ProgramRun r = run(arguments);
-    EXPECT_EQ(r.exit_code, exit_code) << r.err;
-    EXPECT_NE(r.err.find(part_of_message), std::string::npos) << r.err;
-  }
-  std::filesystem::path file(const std::string& name) { return folder_.path() / name; }
-};
+class EditVerb : public FieldVerbs {};
 
 // A box, then with a bump on its top, then with another: what was not touched stays as it is.
 TEST_F(EditVerb, FollowsVersions) {
