@@ -97,8 +97,8 @@ void add_collide_result(py::module_& m) {
           "If exact: a part of one body is inside of the other, and surfaces do not touch.")
       .def_property_readonly("method", [](const R& r) { return word_of(kMethodNames, r.method); })
       .def_readonly("contacts", &R::contacts,
-                    "A list of Contact, the deepest first. They come from points on the surfaces: "
-                    "normals and depths are those of samples. distance() has exact ones.")
+                    "A list of Contact, the deepest first. Samples lead to them; if exact, points, "
+                    "normals and depths are those of the surfaces.")
       .def_property_readonly(
           "distance",
           [](const R& r) -> py::object {

@@ -58,6 +58,8 @@ class Pages(unittest.TestCase):
         page = "docs/python-reference.md"
         if not (ROOT / page).exists():
             self.skipTest("the sources are not here")
+        if "has no GPU" in isotact.GpuTracer.__doc__:
+            self.skipTest("the reference is that of a package with GPU queries")
         maker = ROOT / "adapters/python/backend/make_reference.py"
         made = subprocess.run([sys.executable, maker, pathlib.Path(isotact.__file__).parent],
                               check=True, capture_output=True, text=True).stdout
