@@ -8,7 +8,9 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
-#include "isotact/queries/contact/deepest_walk.h"
+
+#include "budget/step_budget.h"
+#include "smooth/contact_mover.h"
 
 namespace isotact::bullet_detail {
 namespace {
@@ -202,57 +204,6 @@ bool look_apart(const Ours& ours, const Placed& other, const ShellPlacement& pla
 
 }  // namespace
 
-namespace {
-
-// Where our own surface is deepest near a sample. The sample stays if the surface is an edge, or if
-// nothing deeper is found. Flat parts are left alone: less slope is noise there.
-struct DeepestPlace {
-  Vec3 place{};  // In the target's frame, metres.
-  Vec3 out{};    // Of the target, unit.
-  double distance = 0;
-};
-std::optional<DeepestPlace> compute_surface_place(const Ours& ours, const Placed& other,
-                                                  const ShellPlacement& placement,
-                                                  const ShellHit& hit) {
-  const BulletBody& body = ours.body();
-  if (!body.field) return std::nullopt;
-  const Quat our_from_target = conjugate(placement.field_from_shell.rotation);
-  const auto in_target = [&](const Vec3& p) {
-    return transform_point(placement.field_from_shell, p * ours.scale);
-  };
-  const auto other_at = [&](const Vec3& p) {
-    FieldSample there = other.target->sample(in_target(p) / other.scale, {});
-    there.gradient = rotate(our_from_target, there.gradient);
-    return there;
-  };
-  const auto found =
-      walk_to_deepest([&](const Vec3& p) { return body.field->sample(p); }, other_at,
-                      to_double(ours.tree->point(hit.point)),
-                      {.radius = body.ball.radius, .spacing = ours.tree->covering_radius()});
-  if (!found) return std::nullopt;
-  const double distance = found->other.distance * other.scale;
-  if (!(distance < static_cast<double>(hit.distance))) return std::nullopt;
-  return DeepestPlace{in_target(found->place),
-                      rotate(placement.field_from_shell.rotation, found->other.gradient), distance};
-}
-
-// Moves the deepest contact of a manifold from the sample to the surface.
-void move_to_surface(const Ours& ours, const Placed& other, const ShellPlacement& placement,
-                     const ShellHit& hit, Candidate& c) {
-  const auto found = compute_surface_place(ours, other, placement, hit);
-  if (!found) return;
-  const Vec3 out = transform_vector(other.world_from_target, found->out);
-  const Vec3 place = transform_point(other.world_from_target, found->place);
-  const Vec3 on_ours = place - out * ours.margin;
-  const Vec3 on_other = place - out * (found->distance - other.margin);
-  c.on_0 = ours.is_0 ? on_ours : on_other;
-  c.on_1 = ours.is_0 ? on_other : on_ours;
-  c.normal = ours.is_0 ? out : -out;
-  c.distance = found->distance - ours.margin - other.margin;
-}
-
-}  // namespace
-
 void gather_points(const Ours& all_of_ours, const Placed& other, const GatherRequest& request,
                    ShellPairScratch& of_pair, GatherScratch& memory) {
   Ours ours = all_of_ours;
@@ -260,15 +211,22 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
   const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
-  const ShellResult answer = find_hits(tree, *other.target, placement,
-                                       {.margin = cap_reach(other, request.reach + grown, grown),
-                                        .want_distance = request.want_nearest},
-                                       of_pair, memory.points);
+  const ShellResult answer =
+      find_hits_in_budget(tree, *other.target, placement,
+                          {.margin = cap_reach(other, request.reach + grown, grown),
+                           .level = ours.body().settings.level,
+                           .want_distance = request.want_nearest},
+                          request.share, &of_pair, memory.points);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)
       candidates.push_back(make_candidate(ours, other, placement, answer.nearest_point,
                                           answer.distance, slot_of(ours, 0)));
+    return;
+  }
+  if (request.want_penalty) {
+    memory.penalties.push_back(compute_penalty(
+        ours, other, placement, answer.hits, ours.body().settings.penalty.scale, memory.near_hits));
     return;
   }
   const Finder finder = ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1;
@@ -286,13 +244,20 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     }
     if (wide.is_wide) ours.patches = ours.wide_patches;
   }
-  // At rest the sample that was found first is as good, and cheaper.
-  constexpr double kTurns = 0.01;  // rad per step
-  const bool is_turning = request.motion != nullptr &&
-                          length(request.motion->angular) * request.motion->time_step > kTurns;
+  // No time is left for it if the query was cut.
+  const bool can_move = request.motion != nullptr && answer.status != ShellStatus::kOutOfTime;
+  ContactMover mover(ours, other, placement, is_turning(request), memory.round_parts);
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
+    if (ours.body().settings.response == PatchResponse::kPressure) {
+      if (const auto c = make_pressure_contact(ours, other, placement, hits,
+                                               2 * ours.body().settings.contact_margin * ours.scale,
+                                               request.motion, patch, slot)) {
+        candidates.push_back(*c);
+        return;
+      }
+    }
     const ChosenHits all{.tree = tree,
                          .hits = hits,
                          .last_keys = request.last->keys(slot),
@@ -303,11 +268,12 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     const Choice choice = all.choose([&](std::size_t i) {
       return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));
     });
+    mover.begin();
     for (std::size_t i = 0; i < choice.count; ++i) {
       const ShellHit& hit = hits[choice.index[i]];
       candidates.push_back(make_candidate(ours, other, placement, hit.point,
                                           static_cast<double>(hit.distance), slot));
-      if (i == 0 && is_turning) move_to_surface(ours, other, placement, hit, candidates.back());
+      if (can_move && !mover.move(hit, candidates.back())) candidates.pop_back();
     }
   });
 }
@@ -334,6 +300,14 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
+  if (Allowance* allowance = open_allowance()) {
+    if (allowance->is_spent() ||
+        (allowance->has_nodes && allowance->used_nodes + edges.size() > allowance->nodes)) {
+      allowance->cut();
+      return;
+    }
+    allowance->used_nodes += edges.size();
+  }
   memory.edges.clear(), memory.edge_number.clear();
   // Nothing of ours lies outside of the ball.
   const Sphere ball{body.ball.center,
@@ -391,6 +365,15 @@ void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candid
   }
 }
 
+// Metres that the ball around ours may move before it touches the target; less than 0 if unknown.
+static double clearance_of_ball(const Ours& ours, const Placed& other) {
+  const double jump = other.target->jump() * other.scale;
+  const Sphere ball = ours.world_ball();
+  const Vec3 center = transform_point(inverse(other.world_from_target), ball.center);
+  const double value = other.target->sample(center / other.scale, {}).distance * other.scale;
+  return (value - other.margin - jump) / std::max(other.target->lipschitz(), 1.0) - ball.radius;
+}
+
 bool may_touch(const Ours& ours, const Placed& other, double reach) {
   const double jump = other.target->jump() * other.scale;  // Infinite if nothing is known.
   const Sphere ball = ours.world_ball();
@@ -401,9 +384,21 @@ bool may_touch(const Ours& ours, const Placed& other, double reach) {
 
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state) {
   const double grown = ours.margin + other.margin;
-  const ShellResult answer =
-      find_hits(*ours.tree, *other.target, placement_of(ours, other),
-                {.margin = cap_reach(other, grown, grown), .want_distance = true}, state);
+  // Work is limited: a distance is not searched. The clearance is that of the ball around ours, or
+  // of the margin.
+  const Allowance* allowance = open_allowance();
+  const bool is_short = allowance != nullptr && (allowance->has_nodes || allowance->has_time);
+  if (is_short) {
+    const double of_ball = clearance_of_ball(ours, other);
+    if (of_ball > 0) return std::min(most, of_ball);
+  }
+  const double margin = is_short ? other.target->max_margin() * other.scale : grown;
+  const ShellResult answer = find_hits_in_budget(
+      *ours.tree, *other.target, placement_of(ours, other),
+      {.margin = std::min(cap_reach(other, margin, grown), most + grown), .want_distance = true}, 1,
+      nullptr, state);
+  if (is_short || answer.status != ShellStatus::kComplete)
+    return std::min(most, answer.lower_bound - grown);
   return std::min(most, answer.distance - grown);
 }
 

@@ -26,6 +26,7 @@ from ._core import (  # noqa: F401
     DistanceResult,
     Error,
     Field,
+    GpuTracer,
     Mesh,
     Pose,
     Run,
@@ -41,6 +42,7 @@ from ._core import (  # noqa: F401
     distance,
     distance_poses,
     distance_states,
+    gpu,
     run,
 )
 from .pages import show  # noqa: F401
@@ -48,7 +50,7 @@ from .pages import show  # noqa: F401
 __all__ = [
     "CONTACT", "FREE", "GAVE_UP", "NO_PAIR", "UNCERTAIN", "Certificate", "CertificateCheck",
     "CertifyResult", "CollideResult", "Contact", "ContinuousResult", "DistanceResult", "Error",
-    "Field", "Mesh", "Pose", "Run", "Shape", "Voxmap", "World", "certify", "collide",
+    "Field", "GpuTracer", "Mesh", "Pose", "Run", "Shape", "Voxmap", "World", "certify", "collide",
     "collide_poses", "collide_states", "continuous_collide", "distance", "distance_poses",
-    "distance_states", "run", "show", "__version__",
+    "distance_states", "gpu", "run", "show", "__version__",
 ]

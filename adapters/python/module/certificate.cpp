@@ -172,8 +172,8 @@ void add_result_class(py::module_& m) {
 }  // namespace
 
 void add_certificates(py::module_& m) {
-  add_certificate_class(m);
   add_check_class(m);
+  add_certificate_class(m);
   add_result_class(m);
   m.def("certify", &prove, py::arg("a"), py::arg("b"), py::kw_only(),
         py::arg("from_a") = py::none(), py::arg("to_a") = py::none(),

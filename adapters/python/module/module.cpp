@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, m) {
   add_batches(m);
   add_certificates(m);
   add_voxmap(m);
+  add_gpu(m);
   add_world(m);
   add_scene(m);
 }

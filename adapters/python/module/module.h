@@ -23,6 +23,7 @@ void add_shape(py::module_& m);         // Shape
 void add_queries(py::module_& m);       // collide, distance, continuous_collide
 void add_batches(py::module_& m);       // many poses, many pairs
 void add_certificates(py::module_& m);  // certify
+void add_gpu(py::module_& m);           // GpuTracer
 void add_voxmap(py::module_& m);        // Voxmap
 void add_world(py::module_& m);         // World
 void add_scene(py::module_& m);         // Scene, Run

@@ -145,9 +145,8 @@ void add_distance_result(py::module_& m) {
       .def_property_readonly("exact", [](const R& r) { return r.result.exact; })
       .def_property_readonly(
           "distance", [](const R& r) { return r.result.distance; },
-          "Between the nearest points; infinite beyond max_distance. Where bodies overlap: minus "
-          "the "
-          "depth of the deepest point of either surface, which may be small for bodies that "
+          "Between the nearest points; infinite beyond max_distance. For bodies that overlap, it "
+          "is minus the depth of the deepest point of either surface, which may be small if they "
           "coincide.")
       .def_property_readonly("lower_bound", [](const R& r) { return r.result.lower_bound; })
       .def_property_readonly("upper_bound", [](const R& r) { return r.result.upper_bound; })

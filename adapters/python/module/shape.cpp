@@ -174,13 +174,7 @@ py::tuple trace(const ShapeObject& s, const py::object& starts, const py::object
                 double margin, const std::string& mode, int thread_count) {
   constexpr Mode kModes[] = {Mode::kAll, Mode::kFirst, Mode::kAny};
   const Mode wanted = kModes[find_word(mode, "mode", {"all", "first", "any"})];
-  PointArray from(starts, "starts"), to(ends, "ends");
-  if (from.size() != to.size())
-    throw py::value_error(
-        fmt::format("ends: expected {} rows as starts has, found {}", from.size(), to.size()));
-  std::vector<Segment> segments(from.size());
-  const std::span<const Vec3f> a = from.as_single(), b = to.as_single();
-  for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = {a[i], b[i]};
+  const std::vector<Segment> segments = to_segments(starts, ends);
   const SegmentSettings settings{
       .margin = margin, .mode = wanted, .threads = to_threads(thread_count)};
   SegmentResults results;
