@@ -90,7 +90,7 @@ class RoundSearch {
   // A patch's bound is off by the square of its size, so that the number of patches along surfaces
   // that run alongside each other goes with 1 / tolerance. That they cost a tolerance each bounds
   // it: about a million for the first tolerance of 1e-6 of the size.
-  static constexpr std::uint64_t kTestsPerTolerance = 100'000;
+  static constexpr std::uint64_t kTestsPerTolerance = 25'000;
   struct Patch {
     double bound = std::numeric_limits<double>::infinity();
     // Of a ball's surface: three corners. Of the side: angles and heights.
