@@ -73,26 +73,6 @@ void stretch(SoftBody& b, double rate, Random& random) {
   }
 }
 
-// MDL06, section 4, adds a random vector to every mass in every step, which would go on for ever;
-// here the mean velocity is set, and what bends the body is left as it is.
-void steer(SoftBody& b, const SoftMotion& m) {
-  const Steering& s = *b.settings.steering;
-  const std::uint64_t number = heading_number(s, m.time - m.step / 2);
-  if (!s.velocity && number != b.drawn) {
-    b.drawn = number;
-    if (s.keys.empty()) {
-      Random random(s.seed, number);
-      b.heading = random.unit_vector() * s.speed;
-      if (s.wobble > 0) stretch(b, s.wobble, random);
-    } else {
-      b.heading = number > 0 ? s.keys[number - 1].velocity : Vec3{};
-    }
-  }
-  const Vec3 more = b.heading - compute_mean_velocity(b);
-  for (std::size_t i = 0; i < b.v.size(); ++i)
-    if (b.inverse_mass[i] > 0) b.v[i] += more;
-}
-
 // Leapfrog, that is Störmer's and Verlet's x'' = (x+ - 2 x + x-) / h^2 with the velocity of the
 // last part, (x - x-) / h, as the state, which is what contacts change. The velocity that a body
 // begins with is that of the beginning: the first kick is half as long.
@@ -144,6 +124,26 @@ bool reflect(SoftBody& b, const Aabb& cube) {
 }
 
 }  // namespace
+
+// MDL06, section 4, adds a random vector to every mass in every step, which would go on for ever;
+// here the mean velocity is set, and what bends the body is left as it is.
+void steer(SoftBody& b, const SoftMotion& m) {
+  const Steering& s = *b.settings.steering;
+  const std::uint64_t number = heading_number(s, m.time - m.step / 2);
+  if (!s.velocity && number != b.drawn) {
+    b.drawn = number;
+    if (s.keys.empty()) {
+      Random random(s.seed, number);
+      b.heading = random.unit_vector() * s.speed;
+      if (s.wobble > 0) stretch(b, s.wobble, random);
+    } else {
+      b.heading = number > 0 ? s.keys[number - 1].velocity : Vec3{};
+    }
+  }
+  const Vec3 more = b.heading - compute_mean_velocity(b);
+  for (std::size_t i = 0; i < b.v.size(); ++i)
+    if (b.inverse_mass[i] > 0) b.v[i] += more;
+}
 
 void BoundsNote::give(SoftBody& b) const {
   b.box = box;

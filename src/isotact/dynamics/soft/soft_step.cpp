@@ -46,6 +46,15 @@ const SoftReport& SoftWorld::step(World* rigid) {
   s.ask_deformers(time);
   s.report = {.number = number, .time = time};
   s.contacts.clear();
+  if (s.settings.integrator == SoftIntegrator::kBarrier) {
+    s.step_barrier(rigid);
+    s.report.seconds.response = watch.lap();
+    if (s.trouble) return s.report;
+    s.sum_up();
+    s.report.seconds.motion = watch.lap();
+    s.find_flawed_body();
+    return s.report;
+  }
   s.move_bodies();
   s.report.seconds.motion = watch.lap();
   if (s.find_flawed_body()) return s.report;

@@ -8,6 +8,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/dynamics/model/detail/snapshot.h"
+#include "isotact/dynamics/soft/detail/barrier_state.h"
 #include "isotact/dynamics/soft/detail/soft_state.h"
 
 namespace isotact {
@@ -133,6 +134,8 @@ void put_back(const SavedBody& s, SoftBody& b) {
 }  // namespace
 
 std::vector<std::byte> SoftWorld::save() const {
+  // Candidates are found again, here and where the snapshot is restored: the same bytes follow.
+  if (state_->barrier) state_->barrier->system.lower.clear();
   SnapshotWriter w;
   w.add(kSoftMagic);
   w.add(state_->report.number);
@@ -162,6 +165,7 @@ void SoftWorld::restore(std::span<const std::byte> snapshot) {
   for (std::size_t i = 0; i < saved.size(); ++i) put_back(saved[i], state_->bodies[i]);
   state_->last_poses = std::move(poses);
   state_->report = report;
+  state_->barrier.reset();
   state_->contacts.clear();
   state_->trouble.reset();
 }
