@@ -162,9 +162,9 @@ class Oracle {
 };
 
 struct Account {
-  std::uint64_t steps = 0, bad = 0, first_bad = 0;
+  std::uint64_t steps = 0, bad = 0, first_bad = 0, halved = 0;
   Found worst{};
-  double milliseconds = 0, growth = 0, largest = 0;
+  double milliseconds = 0, rounds = 0, products = 0, pairs = 0, growth = 0, largest = 0;
   std::string trouble{};
 };
 
@@ -183,6 +183,10 @@ Account follow(const std::filesystem::path& path, const Options& options) {
       break;
     }
     ++a.steps;
+    const SoftReport& r = run.soft()->report();
+    a.rounds += r.rounds, a.products += r.products, a.pairs += r.pairs, a.halved += r.halved;
+    if (options.verbose)
+      fmt::print("{}: rounds {} products {} pairs {} contacts {} held {} halved {} energy {:.6g}\n", r.number, r.rounds, r.products, r.pairs, r.contacts, r.held, r.halved, run.report().energies.total());
     const Found f = oracle.step();
     if (f.self + f.soft + f.rigid + f.meetings > 0 || f.depth > 1e-6) {
       if (a.bad++ == 0) a.first_bad = k + 1;
@@ -198,7 +202,8 @@ Account follow(const std::filesystem::path& path, const Options& options) {
     least = std::min(least, e.total());
     a.growth = std::max(a.growth, e.total() - least);
   }
-  a.milliseconds /= static_cast<double>(std::max<std::uint64_t>(a.steps, 1));
+  const auto steps = static_cast<double>(std::max<std::uint64_t>(a.steps, 1));
+  a.milliseconds /= steps, a.rounds /= steps, a.products /= steps, a.pairs /= steps;
   return a;
 }
 
@@ -217,6 +222,7 @@ void bench_truth(const Options& options, Report& report) {
        .columns = {{"scene", Of::kKey},
                    {"steps"},
                    {"ms a step", Of::kOurs, "ms"},
+                   {"rounds"}, {"products"}, {"pairs"}, {"halved"},
                    {"bad steps"},
                    {"first"},
                    {"self"},
@@ -234,7 +240,8 @@ void bench_truth(const Options& options, Report& report) {
       continue;
     const Account a = follow(path, options);
     const double grows = 100 * a.growth / std::max(a.largest, 1e-300);
-    table.row({path.stem().string(), a.steps, a.milliseconds, a.bad, a.first_bad, a.worst.self,
+    table.row({path.stem().string(), a.steps, a.milliseconds, a.rounds, a.products, a.pairs,
+               a.halved, a.bad, a.first_bad, a.worst.self,
                a.worst.soft, a.worst.rigid, a.worst.meetings, 1e3 * a.worst.depth, grows,
                a.trouble.empty() ? "done" : a.trouble.substr(0, 60)});
     report.check(a.bad == 0, "no features cross in any step", path.stem().string());

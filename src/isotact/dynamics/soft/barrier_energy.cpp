@@ -129,19 +129,28 @@ struct BarrierModel {
     return energy;
   }
 
-  double energy_of_contacts(const Vec3* x) const {
+  // At the current positions, those of the contacts.
+  double energy_of_contacts(const Vec3* x, bool trial) const {
+    double energy = 0;
+    if (!trial) {
+      for (const BarrierContact& c : s.contacts) {
+        energy += c.energy;
+        if (c.friction > 0)
+          energy += c.friction * compute_friction(length(c.slip), s.soft_slip).energy;
+      }
+      return energy;
+    }
     s.energies.assign(s.pairs.size(), 0);
     parallel_for(s.pairs.size(), 2048, s.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const BarrierPair& pair = s.pairs[i];
-        if (!may_reach(pair, x)) continue;
+        if (bound_on_trial(s, pair) > pair.reach || !may_reach(pair, x)) continue;
         const double d = compute_pair_distance(pair, x).distance - pair.radius;
         if (d < pair.reach)
           s.energies[i] = compute_barrier(d, pair.least, pair.reach, pair.stiffness).energy;
       }
     });
     // One after the other: candidates out of reach change no bit of it.
-    double energy = 0;
     for (const double e : s.energies) energy += e;
     for (const BarrierSurface& a : s.surfaces) {
       if (a.rigid >= 0 || a.tree == nullptr) continue;
@@ -187,7 +196,7 @@ struct BarrierModel {
       energy += energy_of_springs(*s.bodies[k], s.surfaces[k], x);
       energy += energy_of_surface(*s.bodies[k], s.surfaces[k], x);
     }
-    return energy + energy_of_contacts(x);
+    return energy + energy_of_contacts(x, trial);
   }
 
   // ---- derivatives ----------------------------------------------------------------------------
@@ -202,11 +211,14 @@ struct BarrierModel {
         [&](std::size_t begin, std::size_t end) {
           Found found;
           for (std::size_t i = begin; i < end; ++i) {
-            const BarrierPair& pair = s.pairs[i];
-            if (!may_reach(pair, x)) continue;
+            BarrierPair& pair = s.pairs[i];
+            pair.now = -1;
+            if (bound_now(s, pair) > pair.reach) continue;
             const PairDistance d = compute_pair_distance(pair, x);
             const double distance = d.distance - pair.radius;
+            pair.bound += distance - bound_now(s, pair);
             if (!(distance < pair.reach)) continue;
+            pair.now = distance;
             const BarrierValue b =
                 compute_barrier(distance, pair.least, pair.reach, pair.stiffness);
             found.list.push_back({.v = pair.v,
@@ -214,6 +226,7 @@ struct BarrierModel {
                                   .count = 4,
                                   .normal = d.normal,
                                   .distance = distance,
+                                  .energy = b.energy,
                                   .force = -b.slope,
                                   .curvature = b.curvature,
                                   .friction = -b.slope * static_cast<double>(pair.friction)});
@@ -237,6 +250,7 @@ struct BarrierModel {
                                 .count = 1,
                                 .normal = plane.normal,
                                 .distance = d,
+                                .energy = b.energy,
                                 .force = -b.slope,
                                 .curvature = b.curvature,
                                 .friction = -b.slope * std::sqrt(a.friction * plane.friction)});
@@ -553,6 +567,11 @@ struct BarrierModel {
   }
 
   void accept() {
+    measure_trial(s);
+    for (std::size_t i = 0; i < s.x.size(); ++i) {
+      s.travel[i] += s.trial_travel[i];
+      s.travel_beside[i] += s.trial_beside[i];
+    }
     std::swap(s.x, s.trial);
     for (BarrierRigid& b : s.rigid) b.center = b.center_trial, b.turn = b.turn_trial;
   }
@@ -601,6 +620,7 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
       const int tries = together ? 20 : 3;
       for (int i = 0; i < tries && !moved; ++i, part *= 0.5) {
         place_trial(s, part);
+        measure_trial(s);
         moved = !arrived || model.energy(s.trial.data(), true) <= before;
         if (moved) break;
       }

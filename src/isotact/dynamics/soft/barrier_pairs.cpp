@@ -71,9 +71,11 @@ struct PairMaker {
     }
     p.least = kLeastShare * p.reach;
     // Those that are nearer keep half of what they have. They are pushed to more.
-    const double now = may_reach(p, s.x.data())
-                           ? compute_pair_distance(p, s.x.data()).distance - radius
-                           : p.reach;
+    const bool is_near = may_reach(p, s.x.data());
+    const double now =
+        is_near ? compute_pair_distance(p, s.x.data()).distance - radius : p.reach;
+    p.bound = now;
+    p.self = self;
     if (!(now > 1e-3 * p.least)) {
       ++s.left_out;
       return;
@@ -175,6 +177,7 @@ void find_pairs(BarrierSystem& s) {
     }
   }
   s.pairs.clear();
+  s.travel.assign(n, 0), s.travel_beside.assign(n, 0);
   s.left_out = 0;
   for (std::size_t i = 0; i < s.surfaces.size(); ++i) {
     BarrierSurface& a = s.surfaces[i];
@@ -237,6 +240,40 @@ void place_trial(BarrierSystem& s, double part) {
   }
 }
 
+void measure_trial(BarrierSystem& s) {
+  s.trial_travel.resize(s.x.size()), s.trial_beside.resize(s.x.size());
+  for (const BarrierSurface& a : s.surfaces) {
+    if (!a.moves) {
+      std::fill_n(s.trial_travel.begin() + a.first, a.count, 0.0);
+      continue;
+    }
+    Vec3 mean{};
+    for (std::uint32_t i = a.first; i < a.first + a.count; ++i) mean += s.trial[i] - s.x[i];
+    mean = mean / static_cast<double>(a.count);
+    // A little more, for rounding.
+    constexpr double kMore = 1 + 1e-12;
+    for (std::uint32_t i = a.first; i < a.first + a.count; ++i) {
+      s.trial_travel[i] = length(s.trial[i] - s.x[i]) * kMore;
+      s.trial_beside[i] = length(s.trial[i] - s.x[i] - mean) * kMore;
+    }
+  }
+}
+
+namespace {
+
+double sum_of(const std::vector<double>& travel, const BarrierPair& p) {
+  return travel[p.v[0]] + travel[p.v[1]] + travel[p.v[2]] + travel[p.v[3]];
+}
+
+}  // namespace
+
+double bound_now(const BarrierSystem& s, const BarrierPair& p) {
+  return p.bound - sum_of(p.self ? s.travel_beside : s.travel, p);
+}
+double bound_on_trial(const BarrierSystem& s, const BarrierPair& p) {
+  return bound_now(s, p) - sum_of(p.self ? s.trial_beside : s.trial_travel, p);
+}
+
 namespace {
 
 struct Certifier {
@@ -261,6 +298,7 @@ struct Certifier {
     for (std::size_t k = 0; k < 4; ++k)
       motion.at_t0[k] = s.x[p.v[k]], motion.at_t1[k] = s.trial[p.v[k]];
     const double wanted = p.radius + p.least + arcs;
+    if (bound_on_trial(s, p) > p.least + arcs + kLeave * p.reach) return 1;
     // Boxes of the paths: exact, and enough for most.
     for (std::size_t k = 0; k < 3; ++k) {
       double low_a = 0, high_a = 0, low_b = 0, high_b = 0;
@@ -277,7 +315,8 @@ struct Certifier {
       if (low_a - high_b > wanted + p.reach * kLeave || low_b - high_a > wanted + p.reach * kLeave)
         return 1;
     }
-    const double now = compute_pair_distance(p, s.x.data()).distance;
+    const double now =
+        p.now >= 0 ? p.now + p.radius : compute_pair_distance(p, s.x.data()).distance;
     const double gap = now - p.radius - p.least;
     if (!(gap > 0)) return 0;
     const MeetingSettings settings{.separation = wanted + std::min(kLeave * gap, kLeave * p.reach),
@@ -336,6 +375,7 @@ double find_certified_shares(BarrierSystem& s, bool together) {
   constexpr int kGentleRounds = 12;
   for (int round = 0;; ++round) {
     place_trial(s, 1);
+    measure_trial(s);
     c.prove_all();
     bool changed = false;
     if (together) {

@@ -63,6 +63,11 @@ struct BarrierPair {
   double least = 0;   // Metres: the least separation.
   double radius = 0;  // Metres: subtracted from distances.
   double stiffness = 0;
+  // Its distance is at least `bound` less the sum of its vertices' travels: distances change by no
+  // more than that.
+  double bound = 0;
+  double now = 0;        // At the current positions, if it is within reach; else negative.
+  bool self = false;     // Of one body: travels are those beside the body's mean motion.
 };
 
 // A barrier that acts: force along `normal` on the weighted sum of its vertices.
@@ -71,7 +76,7 @@ struct BarrierContact {
   std::array<double, 4> w{};
   std::uint32_t count = 0;
   Vec3 normal{}, slip{};  // slip: tangential displacement within the step
-  double distance = 0, force = 0, curvature = 0;
+  double distance = 0, energy = 0, force = 0, curvature = 0;
   double friction = 0;  // N: the most.
   double drag = 0;      // N/m: friction per slip.
 };
@@ -103,6 +108,9 @@ struct BarrierSystem {
   std::vector<std::uint32_t> mover{};  // Soft vertex, or soft_count + rigid index; kNoMover.
   std::vector<Vec3> lower{}, upper{};  // Rooms: candidates hold while vertices stay within.
   std::vector<BarrierPair> pairs{};    // Candidates.
+  // Metres, by vertex: the length of all its moves since candidates were found; the same beside the
+  // mean motion of its body; and those of the move to the trial positions.
+  std::vector<double> travel{}, travel_beside{}, trial_travel{}, trial_beside{};
   std::vector<BarrierContact> contacts{};
   std::uint64_t left_out = 0;          // Pairs that touch or cross at the start.
   std::vector<TrianglePair> found{};   // Scratch.
@@ -141,6 +149,11 @@ double find_certified_shares(BarrierSystem& s, bool together);
 
 // Positions for a part of the shares.
 void place_trial(BarrierSystem& s, double part);
+// Sets the travels of the move to the trial positions.
+void measure_trial(BarrierSystem& s);
+// A lower bound of a pair's distance less its radius: now, and all the way to the trial positions.
+double bound_now(const BarrierSystem& s, const BarrierPair& p);
+double bound_on_trial(const BarrierSystem& s, const BarrierPair& p);
 
 // ---- barrier_energy.cpp -------------------------------------------------------------------------
 
