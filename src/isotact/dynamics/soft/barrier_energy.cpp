@@ -27,7 +27,6 @@ FrictionValue compute_friction(double slip, double soft) {
 
 namespace {
 
-constexpr double kLeastShareOfPlanes = 0.05;
 constexpr double kBeyondLimit = 30;  // Stiffness of springs beyond their limit, as a multiple.
 
 struct SpringTerm {
@@ -79,6 +78,9 @@ struct BarrierModel {
   std::vector<Vec3> gradient{}, r{}, z{}, q{}, p{}, solution{};
   std::vector<Mat3> blocks{};
   std::vector<Block6> rigid_blocks{};
+  // Planes at rest in the way of features that the last direction would have led through others:
+  // terms of the model, not of the energy.
+  std::vector<BarrierContact> guesses{};
   int products = 0;
 
   std::size_t dofs() const { return s.soft_count + 2 * s.rigid.size(); }
@@ -133,12 +135,8 @@ struct BarrierModel {
   double energy_of_contacts(const Vec3* x, bool trial) const {
     double energy = 0;
     if (!trial) {
-      for (const BarrierContact& c : s.contacts) {
-        energy += c.energy;
-        if (c.friction > 0)
-          energy += c.friction * compute_friction(length(c.slip), s.soft_slip).energy;
-      }
-      return energy;
+      for (const BarrierContact& c : s.contacts) energy += c.energy;
+      return energy + energy_of_friction(x);
     }
     s.energies.assign(s.pairs.size(), 0);
     parallel_for(s.pairs.size(), 2048, s.threads, [&](std::size_t begin, std::size_t end) {
@@ -160,16 +158,19 @@ struct BarrierModel {
           if (d < a.margin && is_free(i)) energy += barrier_of_plane(a, d).energy;
         }
     }
-    for (const BarrierContact& c : s.contacts) {
-      if (!(c.friction > 0)) continue;
+    return energy + energy_of_friction(x);
+  }
+
+  double energy_of_friction(const Vec3* x) const {
+    double energy = 0;
+    for (const BarrierContact& c : s.drags)
       energy += c.friction * compute_friction(length(slip_of(c, x)), s.soft_slip).energy;
-    }
     return energy;
   }
 
   // What begins nearer than the least separation is pushed out by the force just above it.
   BarrierValue barrier_of_plane(const BarrierSurface& a, double d) const {
-    const double least = kLeastShareOfPlanes * a.margin, low = 1.05 * least;
+    const double least = kLeastShare * a.margin, low = 1.05 * least;
     if (d >= low) return compute_barrier(d, least, a.margin, a.inertia);
     const BarrierValue edge = compute_barrier(low, least, a.margin, a.inertia);
     return {edge.energy + edge.slope * (d - low), edge.slope, edge.curvature};
@@ -256,9 +257,17 @@ struct BarrierModel {
                                 .friction = -b.slope * std::sqrt(a.friction * plane.friction)});
         }
     }
-    for (BarrierContact& c : s.contacts) {
-      if (!(c.friction > 0)) continue;
-      c.slip = slip_of(c, x);
+  }
+
+  void update_friction(bool renew) {
+    if (renew) {
+      s.drags.clear();
+      for (const BarrierContact& c : s.contacts)
+        if (c.friction > 0) s.drags.push_back(c);
+      for (BarrierContact& c : s.drags) c.curvature = c.force = c.energy = 0;
+    }
+    for (BarrierContact& c : s.drags) {
+      c.slip = slip_of(c, s.x.data());
       c.drag = c.friction * compute_friction(length(c.slip), s.soft_slip).rate;
     }
   }
@@ -337,7 +346,7 @@ struct BarrierModel {
     volumes.push_back(std::move(term));
   }
 
-  void differentiate() {
+  void differentiate(bool renew_friction) {
     gradient.assign(dofs(), Vec3{});
     springs.clear(), areas.clear(), volumes.clear();
     for (std::uint32_t i = 0; i < s.soft_count; ++i)
@@ -353,10 +362,12 @@ struct BarrierModel {
     for (std::size_t k = 0; k < s.bodies.size(); ++k)
       differentiate_body(*s.bodies[k], s.surfaces[k]);
     find_contacts();
-    for (const BarrierContact& c : s.contacts) {
-      const Vec3 f = c.slip * c.drag - c.normal * c.force;
-      for (std::uint32_t k = 0; k < c.count; ++k) add_force(gradient, c.v[k], f * c.w[k]);
-    }
+    update_friction(renew_friction);
+    for (const auto* list : {&s.contacts, &s.drags})
+      for (const BarrierContact& c : *list) {
+        const Vec3 f = c.slip * c.drag - c.normal * c.force;
+        for (std::uint32_t k = 0; k < c.count; ++k) add_force(gradient, c.v[k], f * c.w[k]);
+      }
   }
 
   void make_blocks() {
@@ -388,7 +399,7 @@ struct BarrierModel {
                            : (i == j ? 1 : 0);
       }
     }
-    for (const BarrierContact& c : s.contacts) {
+    for (const auto* list : {&s.contacts, &s.drags, &guesses}) for (const BarrierContact& c : *list) {
       for (std::uint32_t k = 0; k < c.count; ++k) {
         if (c.v[k] >= s.soft_count) continue;
         const double w_sq = c.w[k] * c.w[k];
@@ -459,7 +470,7 @@ struct BarrierModel {
       for (std::uint32_t i = 0; i < t.surface->count; ++i)
         out[t.surface->first + i] += t.g[i] * rate;
     }
-    for (const BarrierContact& c : s.contacts) {
+    for (const auto* list : {&s.contacts, &s.drags, &guesses}) for (const BarrierContact& c : *list) {
       Vec3 d{};
       for (std::uint32_t k = 0; k < c.count; ++k) d += motion_of(v, c.v[k]) * c.w[k];
       const double along = dot(c.normal, d);
@@ -495,31 +506,35 @@ struct BarrierModel {
     return sum;
   }
 
-  // Solves for the direction. Prescribed motion is given, and moves the right side.
-  void solve(double share, int most) {
-    solution.assign(dofs(), Vec3{});
-    bool prescribed = false;
-    for (std::uint32_t i = 0; i < s.soft_count; ++i) {
-      if (is_free(i)) continue;
-      solution[i] = s.aim[i] - s.x[i];
-      prescribed = prescribed || solution[i] != Vec3{};
-    }
+  // Solves for the direction, from the last one if it is `warm`. Prescribed motion is given, and
+  // moves the right side.
+  void solve(double share, int most, bool warm) {
+    if (!warm) solution.assign(dofs(), Vec3{});
+    for (std::uint32_t i = 0; i < s.soft_count; ++i)
+      if (!is_free(i)) solution[i] = s.aim[i] - s.x[i];
     for (std::size_t k = 0; k < s.rigid.size(); ++k) {
       const BarrierRigid& body = s.rigid[k];
       if (body.dynamic) continue;
       solution[s.soft_count + 2 * k] = body.center_aim - body.center;
       solution[s.soft_count + 2 * k + 1] = rotation_between(body.turn_aim, body.turn);
-      prescribed = prescribed || solution[s.soft_count + 2 * k] != Vec3{} ||
-                   solution[s.soft_count + 2 * k + 1] != Vec3{};
     }
-    r.assign(dofs(), Vec3{});
-    if (prescribed) multiply(solution, r);
-    for (std::size_t i = 0; i < r.size(); ++i) r[i] = -gradient[i] - r[i];
+    r = gradient;
+    for (const BarrierContact& c : guesses)
+      for (std::uint32_t k = 0; k < c.count; ++k) add_force(r, c.v[k], c.normal * (-c.force * c.w[k]));
+    for (Vec3& v : r) v = -v;
     mask(r);
     precondition(r, z);
+    const double enough = product(r, z) * share * share;
+    const bool is_zero =
+        std::all_of(solution.begin(), solution.end(), [](const Vec3& v) { return v == Vec3{}; });
+    if (!is_zero) {
+      multiply(solution, q);
+      mask(q);
+      for (std::size_t i = 0; i < r.size(); ++i) r[i] -= q[i];
+      precondition(r, z);
+    }
     p = z;
     double rz = product(r, z);
-    const double enough = rz * share * share;
     for (int i = 0; i < most && rz > enough && rz > 0; ++i) {
       multiply(p, q);
       mask(q);
@@ -537,6 +552,56 @@ struct BarrierModel {
       for (std::size_t k = 0; k < p.size(); ++k) p[k] = z[k] + p[k] * turn;
     }
     take_direction();
+  }
+
+  // Adds guesses for what the direction leads through others. Returns whether there are any new.
+  bool add_guesses() {
+    // Those that nothing presses against go.
+    std::erase_if(guesses, [&](const BarrierContact& c) {
+      Vec3 end{};
+      for (std::uint32_t k = 0; k < c.count; ++k)
+        end += (s.x[c.v[k]] + motion_of(solution, c.v[k])) * c.w[k];
+      return dot(c.normal, end) > c.distance;
+    });
+    const std::size_t before = guesses.size();
+    const auto guess = [&](BarrierContact c, double stiffness, double target) {
+      Vec3 now{}, end{};
+      for (std::uint32_t k = 0; k < c.count; ++k) {
+        now += s.x[c.v[k]] * c.w[k];
+        end += (s.x[c.v[k]] + motion_of(solution, c.v[k])) * c.w[k];
+      }
+      const double beyond = target - dot(c.normal, end);
+      if (!(beyond > 0)) return;
+      c.curvature = stiffness * 20;
+      c.force = c.curvature * (target - dot(c.normal, now));
+      c.distance = target;
+      guesses.push_back(c);
+    };
+    for (std::size_t i = 0; i < s.pairs.size(); ++i) {
+      const BarrierPair& pair = s.pairs[i];
+      if (s.time[i] == 1 || pair.now >= 0) continue;
+      // The direction at the time when they would come near.
+      std::array<Vec3, 4> places;
+      for (std::size_t k = 0; k < 4; ++k)
+        places[k] = lerp(s.x[pair.v[k]], s.trial[pair.v[k]], s.time[i]);
+      BarrierPair there = pair;
+      there.v = {0, 1, 2, 3};
+      const PairDistance d = compute_pair_distance(there, places.data());
+      guess({.v = pair.v, .w = d.w, .count = 4, .normal = d.normal}, pair.stiffness,
+            pair.radius + 0.5 * pair.reach);
+    }
+    for (const BarrierSurface& a : s.surfaces) {
+      if (a.rigid >= 0 || a.tree == nullptr) continue;
+      for (const BarrierPlane& plane : s.planes)
+        for (std::uint32_t i = a.first; i < a.first + a.count; ++i) {
+          const double d = dot(plane.normal, s.x[i]) - plane.offset;
+          if (!is_free(i) || d < a.margin) continue;
+          if (d + dot(plane.normal, s.direction[i]) > kLeastShare * a.margin) continue;
+          guess({.v = {i, i, i, i}, .w = {1, 0, 0, 0}, .count = 1, .normal = plane.normal},
+                a.inertia, plane.offset + 0.5 * a.margin);
+        }
+    }
+    return guesses.size() > before;
   }
 
   void take_direction() {
@@ -588,8 +653,9 @@ struct BarrierModel {
   }
 };
 
-constexpr double kForcing = 0.03;  // Of the residual: what conjugate gradients may leave.
 constexpr int kMostProducts = 300;
+constexpr int kMostGuesses = 3;
+constexpr int kFrictionRounds = 4;  // Later ones keep the forces that bound friction.
 
 }  // namespace
 
@@ -599,21 +665,31 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
   double margin = std::numeric_limits<double>::infinity();
   for (const BarrierSurface& a : s.surfaces)
     if (a.rigid < 0 && a.tree != nullptr) margin = std::min(margin, a.margin);
-  const double near_enough = 3e-3 * margin;
+  const double near_enough = 1e-2 * margin;
   for (std::uint32_t i = 0; i < s.soft_count; ++i) s.direction[i] = s.aim[i] - s.x[i];
   for (int round = 0; round < max_rounds; ++round) {
     ++report.rounds;
     if (!has_room(s)) find_pairs(s);
     const bool arrived = model.is_arrived();
-    model.differentiate();
-    model.make_blocks();
-    model.solve(kForcing, kMostProducts);
-    if (!has_room(s)) find_pairs(s);
+    model.differentiate(round < kFrictionRounds);
+    model.guesses.clear();
+    for (int guess = 0;; ++guess) {
+      model.make_blocks();
+      model.solve(round < 2 ? 0.03 : 0.005, kMostProducts, guess > 0);
+      if (!has_room(s)) find_pairs(s);
+      find_blocked(s);
+      if (guess == kMostGuesses || !model.add_guesses()) break;
+    }
     const double before = arrived ? model.energy(s.x.data(), false) : 0;
     bool moved = false;
     double part = 1;
+    if (arrived && model.longest(1) < 1e-3 * near_enough) {  // Shares are 1 here.
+      report.converged = true;
+      break;
+    }
     for (const bool together : {false, true}) {
       const double least = find_certified_shares(s, together);
+      if (least < 0) continue;
       if (!together && least < 1)
         for (std::uint32_t i = 0; i < s.soft_count; ++i) report.held += s.share[i] < 1 ? 1U : 0U;
       part = 1;
@@ -621,16 +697,14 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
       for (int i = 0; i < tries && !moved; ++i, part *= 0.5) {
         place_trial(s, part);
         measure_trial(s);
-        moved = !arrived || model.energy(s.trial.data(), true) <= before;
+        moved = model.longest(part) > 0 &&
+                (!arrived || model.energy(s.trial.data(), true) <= before);
         if (moved) break;
       }
       if (moved) break;
     }
-    if (!moved) {
-      report.converged = arrived;
-      break;
-    }
-    const double way = model.longest(part);
+    if (!moved) break;
+    const double way = model.longest(1);
     model.accept();
     if (arrived && way < near_enough) {
       report.converged = true;

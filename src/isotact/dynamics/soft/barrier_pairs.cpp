@@ -9,8 +9,7 @@ namespace isotact::detail {
 namespace {
 
 // Of the gap above the least separation: what a move must leave.
-constexpr double kLeave = 0.2;
-constexpr double kLeastShare = 0.05;  // Least separation, of a pair's reach.
+constexpr double kLeave = 0.25;
 
 bool has_fixed_side(const BarrierSurface& a) { return !a.moves; }
 
@@ -75,7 +74,18 @@ struct PairMaker {
     const double now =
         is_near ? compute_pair_distance(p, s.x.data()).distance - radius : p.reach;
     p.bound = now;
+    if (is_near && now < p.reach) p.now = now;
     p.self = self;
+    // No vertex leaves its room.
+    const auto stray = [&](std::size_t begin, std::size_t end) {
+      double most = 0;
+      for (std::size_t k = begin; k < end; ++k) {
+        const Vec3 &x = s.x[v[k]], far = max(s.upper[v[k]] - x, x - s.lower[v[k]]);
+        most = std::max(most, length_sq(far));
+      }
+      return std::sqrt(most);
+    };
+    if (is_near && now > 1.001 * (p.reach + stray(0, split) + stray(split, 4))) return;
     if (!(now > 1e-3 * p.least)) {
       ++s.left_out;
       return;
@@ -278,7 +288,6 @@ namespace {
 
 struct Certifier {
   BarrierSystem& s;
-  std::vector<double> time{};  // By pair: the part of the shares that is proved.
   std::vector<double> arc{};   // By rigid body, at the current shares.
 
   double arc_of(std::uint32_t mover) const {
@@ -336,10 +345,10 @@ struct Certifier {
     arc.resize(s.rigid.size());
     for (std::size_t k = 0; k < arc.size(); ++k)
       arc[k] = compute_arc(s.rigid[k], s.share[s.soft_count + k]);
-    time.assign(s.pairs.size(), 1);
+    s.time.assign(s.pairs.size(), 1);
     parallel_for(s.pairs.size(), 2048, s.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
-        if (is_dirty(s.pairs[i])) time[i] = prove(s.pairs[i]);
+        if (is_dirty(s.pairs[i])) s.time[i] = prove(s.pairs[i]);
     });
   }
 };
@@ -364,6 +373,17 @@ void limit_by_planes(BarrierSystem& s) {
 
 }  // namespace
 
+bool find_blocked(BarrierSystem& s) {
+  const std::size_t movers = s.soft_count + s.rigid.size();
+  s.share.assign(movers, 1);
+  s.dirty.assign(movers, 1);
+  Certifier c{s};
+  place_trial(s, 1);
+  measure_trial(s);
+  c.prove_all();
+  return std::any_of(s.time.begin(), s.time.end(), [](double t) { return t < 1; });
+}
+
 double find_certified_shares(BarrierSystem& s, bool together) {
   const std::size_t movers = s.soft_count + s.rigid.size();
   s.share.assign(movers, 1);
@@ -372,7 +392,7 @@ double find_certified_shares(BarrierSystem& s, bool together) {
   double least = *std::min_element(s.share.begin(), s.share.end());
   if (together) std::fill(s.share.begin(), s.share.end(), least);
   Certifier c{s};
-  constexpr int kGentleRounds = 12;
+  constexpr int kMostRounds = 8, kMostRoundsTogether = 40;
   for (int round = 0;; ++round) {
     place_trial(s, 1);
     measure_trial(s);
@@ -380,20 +400,20 @@ double find_certified_shares(BarrierSystem& s, bool together) {
     bool changed = false;
     if (together) {
       const double part =
-          c.time.empty() ? 1 : *std::min_element(c.time.begin(), c.time.end());
+          s.time.empty() ? 1 : *std::min_element(s.time.begin(), s.time.end());
       if (part == 1) break;
-      const double share = round < 2 * kGentleRounds ? s.share[0] * part * 0.98 : 0;
+      const double share = round < kMostRoundsTogether ? s.share[0] * part * 0.98 : 0;
       std::fill(s.share.begin(), s.share.end(), share);
       continue;
     }
     s.next_dirty.assign(movers, 0);
     const std::vector<double> before = s.share;
     for (std::size_t k = 0; k < s.pairs.size(); ++k) {
-      if (c.time[k] == 1) continue;
+      if (s.time[k] == 1) continue;
       for (const std::uint32_t i : s.pairs[k].v) {
         const std::uint32_t m = s.mover[i];
         if (m == kNoMover || before[m] == 0) continue;
-        const double share = round < kGentleRounds ? before[m] * c.time[k] * 0.98 : 0;
+        const double share = before[m] * s.time[k] * 0.98;
         if (share >= s.share[m]) continue;
         s.share[m] = share;
         s.next_dirty[m] = 1;
@@ -401,6 +421,7 @@ double find_certified_shares(BarrierSystem& s, bool together) {
       }
     }
     if (!changed) break;
+    if (round == kMostRounds) return -1;
     std::swap(s.dirty, s.next_dirty);
   }
   least = *std::min_element(s.share.begin(), s.share.end());

@@ -427,7 +427,10 @@ bool SceneRun::step() {
         soft_ && soft_->settings().integrator == SoftIntegrator::kBarrier;
     if (soft_ && !is_barrier) soft_->step(&world_);
     report_ = world_.step();
-    if (is_barrier) soft_->step(&world_);
+    if (is_barrier) {
+      soft_->step(&world_);
+      report_.energies = world_.energies();
+    }
     if (soft_) add_soft_report();
   }
   const StepReport& now = report();

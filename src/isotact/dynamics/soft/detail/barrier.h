@@ -66,7 +66,7 @@ struct BarrierPair {
   // Its distance is at least `bound` less the sum of its vertices' travels: distances change by no
   // more than that.
   double bound = 0;
-  double now = 0;        // At the current positions, if it is within reach; else negative.
+  double now = -1;       // At the current positions, if it is within reach; else negative.
   bool self = false;     // Of one body: travels are those beside the body's mean motion.
 };
 
@@ -112,13 +112,18 @@ struct BarrierSystem {
   // mean motion of its body; and those of the move to the trial positions.
   std::vector<double> travel{}, travel_beside{}, trial_travel{}, trial_beside{};
   std::vector<BarrierContact> contacts{};
+  // Friction at contacts of some round before: their forces, normals and weights stay, so that the
+  // energy has a minimum.
+  std::vector<BarrierContact> drags{};
   std::uint64_t left_out = 0;          // Pairs that touch or cross at the start.
   std::vector<TrianglePair> found{};   // Scratch.
   std::vector<double> energies{};
+  std::vector<double> time{};  // By pair: see find_blocked.
   std::vector<double> share{};         // By mover: of its direction.
   std::vector<std::uint8_t> dirty{}, next_dirty{};
 };
 inline constexpr std::uint32_t kNoMover = 0xffffffffU;
+inline constexpr double kLeastShare = 0.05;  // Least separation, of a pair's reach.
 
 // ---- barrier_pairs.cpp --------------------------------------------------------------------------
 
@@ -144,8 +149,13 @@ bool may_reach(const BarrierPair& p, const Vec3* x);
 // that could meet are among the candidates, as has_room is checked before. Rigid bodies turn: their
 // vertices follow arcs, and each pair's separation grows by the deviations of arcs from chords.
 // Shares of what cannot move freely are reduced for its vertices alone, or (`together`) for all.
-// Returns the least share.
+// Returns the least share; a negative number if those of single vertices do not come to an end soon:
+// what is stopped stops its neighbours, and so on.
 double find_certified_shares(BarrierSystem& s, bool together);
+
+// The same for full shares, without an end: sets `time` by pair, up to which its features are
+// proved to stay apart. Returns whether any is below 1.
+bool find_blocked(BarrierSystem& s);
 
 // Positions for a part of the shares.
 void place_trial(BarrierSystem& s, double part);
