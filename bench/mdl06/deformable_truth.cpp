@@ -186,7 +186,7 @@ Account follow(const std::filesystem::path& path, const Options& options) {
     const SoftReport& r = run.soft()->report();
     a.rounds += r.rounds, a.products += r.products, a.pairs += r.pairs, a.halved += r.halved;
     if (options.verbose)
-      std::fflush(stdout), fmt::print("{}: rounds {} products {} pairs {} contacts {} held {} halved {} energy {:.6g}\n", r.number, r.rounds, r.products, r.pairs, r.contacts, r.held, r.halved, run.report().energies.total());
+      std::fflush(stdout), fmt::print("{}: rounds {} products {} searches {} pairs {} contacts {} held {} halved {} energy {:.6g}\n", r.number, r.rounds, r.products, r.searches, r.pairs, r.contacts, r.held, r.halved, run.report().energies.total());
     const Found f = oracle.step();
     if (f.self + f.soft + f.rigid + f.meetings > 0 || f.depth > 1e-6) {
       if (a.bad++ == 0) a.first_bad = k + 1;

@@ -27,7 +27,7 @@ FrictionValue compute_friction(double slip, double soft) {
 
 namespace {
 
-constexpr double kBeyondLimit = 30;  // Stiffness of springs beyond their limit, as a multiple.
+constexpr double kBeyondLimit = 10;  // Stiffness of springs beyond their limit, as a multiple.
 
 struct SpringTerm {
   std::uint32_t a = 0, b = 0;
@@ -665,8 +665,12 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
   double margin = std::numeric_limits<double>::infinity();
   for (const BarrierSurface& a : s.surfaces)
     if (a.rigid < 0 && a.tree != nullptr) margin = std::min(margin, a.margin);
-  const double near_enough = 1e-2 * margin;
-  for (std::uint32_t i = 0; i < s.soft_count; ++i) s.direction[i] = s.aim[i] - s.x[i];
+  double aimed_sq = 0;
+  for (std::uint32_t i = 0; i < s.soft_count; ++i) {
+    s.direction[i] = s.aim[i] - s.x[i];
+    aimed_sq = std::max(aimed_sq, length_sq(s.direction[i]));
+  }
+  const double near_enough = std::max(1e-2 * margin, 1e-2 * std::sqrt(aimed_sq));
   for (int round = 0; round < max_rounds; ++round) {
     ++report.rounds;
     if (!has_room(s)) find_pairs(s);
@@ -675,8 +679,8 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
     model.guesses.clear();
     for (int guess = 0;; ++guess) {
       model.make_blocks();
-      model.solve(round < 2 ? 0.03 : 0.005, kMostProducts, guess > 0);
-      if (!has_room(s)) find_pairs(s);
+      model.solve(round < 2 ? 0.1 : 0.03, kMostProducts, guess > 0);
+      if (!make_room(s)) find_pairs(s);
       find_blocked(s);
       if (guess == kMostGuesses || !model.add_guesses()) break;
     }

@@ -168,16 +168,40 @@ bool has_room(const BarrierSystem& s) {
   return true;
 }
 
+bool make_room(BarrierSystem& s) {
+  if (has_room(s)) return true;
+  if (s.lower.size() != s.x.size() || s.searches < 2) return false;
+  // Directions of soft vertices are cut short at their rooms, if that is not much.
+  constexpr double kLeastPart = 0.2;
+  std::vector<double> part(s.soft_count, 1);
+  for (std::uint32_t i = 0; i < s.soft_count; ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double x = s.x[i][k], way = s.direction[i][k];
+      const double room = way > 0 ? s.upper[i][k] - x : x - s.lower[i][k];
+      if (std::abs(way) > room) part[i] = std::min(part[i], 0.999 * room / std::abs(way));
+      if (part[i] < kLeastPart) return false;
+    }
+  for (std::uint32_t i = 0; i < s.soft_count; ++i) s.direction[i] *= part[i];
+  return has_room(s);
+}
+
 void find_pairs(BarrierSystem& s) {
   const std::size_t n = s.x.size();
+  ++s.searches;
   s.lower.resize(n), s.upper.resize(n);
-  const double spare = 0.5 * largest_margin(s);
+  // Each search of a step leaves more room, so that few are needed.
+  const double spare = (s.searches == 1 ? 0.5 : 0.75) * largest_margin(s);
+  const double largest = largest_margin(s);
   for (BarrierSurface& a : s.surfaces) {
     double around = a.moves ? spare : 0;
     if (a.rigid >= 0) around += 2 * compute_arc(s.rigid[static_cast<std::size_t>(a.rigid)], 1);
     a.room = {};
     for (std::uint32_t i = a.first; i < a.first + a.count; ++i) {
-      const Vec3 to = s.x[i] + s.direction[i], pad{around, around, around};
+      const Vec3 to = s.x[i] + s.direction[i];
+      double pad_i = around;
+      if (i < s.soft_count)
+        pad_i += std::min(0.05 * length(s.aim[i] - s.x0[i]), 0.5 * largest);
+      const Vec3 pad{pad_i, pad_i, pad_i};
       // A fifth more than it is to go: later rounds correct it.
       const Vec3 more = (to - s.x[i]) * 0.2;
       s.lower[i] = min(s.x[i], to + more) - pad;

@@ -304,6 +304,7 @@ void SoftWorld::State::step_barrier(World* world) {
     ++report.halved;
   }
   report.substeps = static_cast<std::uint32_t>(parts);
+  report.searches = static_cast<std::uint32_t>(std::exchange(s.searches, 0));
   finish_barrier(world);
 }
 

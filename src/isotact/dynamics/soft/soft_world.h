@@ -129,9 +129,10 @@ struct SoftReport {
   std::uint32_t contacts = 0;  // Feature pairs, and vertices in fields.
   std::uint32_t held = 0;      // Vertices that were held back because impulses did not suffice.
   std::uint32_t substeps = 1;  // Largest number over all bodies.
-  // With barriers: rounds of Newton's method, products of matrix and vector, halvings of steps that
+  // With barriers: rounds of Newton's method, products of matrix and vector, searches for
+  // pairs, halvings of steps that
   // could not be taken, and pairs of features that touched or crossed at the start.
-  std::uint32_t rounds = 0, products = 0, halved = 0, left_out = 0;
+  std::uint32_t rounds = 0, products = 0, searches = 0, halved = 0, left_out = 0;
   double depth = 0;            // Metres: deepest vertex inside a rigid body or ground at the end.
   // J, of bodies without a deformer. Potential is relative to the height of the origin; springs
   // include areas and volumes.

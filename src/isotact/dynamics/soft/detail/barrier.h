@@ -118,6 +118,7 @@ struct BarrierSystem {
   std::uint64_t left_out = 0;          // Pairs that touch or cross at the start.
   std::vector<TrianglePair> found{};   // Scratch.
   std::vector<double> energies{};
+  int searches = 0;
   std::vector<double> time{};  // By pair: see find_blocked.
   std::vector<double> share{};         // By mover: of its direction.
   std::vector<std::uint8_t> dirty{}, next_dirty{};
@@ -129,6 +130,8 @@ inline constexpr double kLeastShare = 0.05;  // Least separation, of a pair's re
 
 // Whether all vertices stay in their rooms if they move by their directions.
 bool has_room(const BarrierSystem& s);
+// The same after directions that leave a room by little were cut short, in later searches of a step.
+bool make_room(BarrierSystem& s);
 // Makes rooms for the current positions and directions, and finds all pairs of features that may
 // come within reach of each other in them.
 void find_pairs(BarrierSystem& s);
