@@ -161,6 +161,12 @@ struct BarrierModel {
     return energy + energy_of_friction(x);
   }
 
+  double stored() const {
+    double energy = 0;
+    for (const BarrierContact& c : s.contacts) energy += c.energy;
+    return energy;
+  }
+
   double energy_of_friction(const Vec3* x) const {
     double energy = 0;
     for (const BarrierContact& c : s.drags)
@@ -676,6 +682,7 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
     if (!has_room(s)) find_pairs(s);
     const bool arrived = model.is_arrived();
     model.differentiate(round < kFrictionRounds);
+    if (round == 0) report.stored_before = model.stored();
     model.guesses.clear();
     for (int guess = 0;; ++guess) {
       model.make_blocks();
@@ -716,6 +723,8 @@ BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds) {
     }
   }
   report.arrived = model.is_arrived();
+  model.find_contacts();
+  report.stored_after = model.stored();
   report.products = model.products;
   return report;
 }

@@ -105,6 +105,11 @@ void add_cube(BarrierSystem& s, const Aabb& cube) {
 
 }  // namespace
 
+void SoftWorld::note_poses(const World& rigid) {
+  state_->last_poses.clear();
+  for (BodyId id = 0; id < rigid.body_count(); ++id) state_->last_poses.push_back(rigid.pose(id));
+}
+
 void SoftWorld::State::make_barrier(const World* world) {
   const std::size_t rigid_count = world == nullptr || !settings.contact ? 0 : world->body_count();
   std::size_t vertices = 0;
@@ -191,6 +196,71 @@ void set_rigid_aims(BarrierSystem& s, const std::vector<RigidMotion>& motions, d
 
 }  // namespace
 
+namespace {
+
+struct MechanicalEnergy {
+  double kinetic = 0, other = 0;  // J
+};
+
+// Of soft bodies with velocities v, and of dynamic rigid ones by their motion in this part.
+MechanicalEnergy compute_energy(const BarrierSystem& s, std::vector<SoftBody>& bodies,
+                                const Vec3& gravity, bool at_end) {
+  MechanicalEnergy e;
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    SoftBody& b = bodies[k];
+    if (b.driven) continue;
+    const std::uint32_t first = s.surfaces[k].first;
+    std::copy_n((at_end ? s.x : s.x0).begin() + first, b.x.size(), b.x.begin());
+    for (std::size_t i = 0; i < b.x.size(); ++i) {
+      e.kinetic += 0.5 * b.mass[i] * length_sq(b.v[i]);
+      if (!b.steered) e.other -= b.mass[i] * dot(gravity, b.x[i]);
+    }
+    e.other += detail::compute_elastic_energy(b);
+  }
+  for (const BarrierRigid& r : s.rigid) {
+    if (!r.dynamic) continue;
+    const Vec3 way = (at_end ? r.center : r.center_aim) - r.center0;
+    const Vec3 turn = detail::rotation_between(at_end ? r.turn : r.turn_aim, r.turn0);
+    e.other += 0.5 * (r.mass * length_sq(way) + dot(turn, r.inertia * turn)) / (s.step * s.step);
+  }
+  return e;
+}
+
+bool is_moved_by_others(const BarrierSystem& s, const std::vector<SoftBody>& bodies) {
+  return std::any_of(bodies.begin(), bodies.end(),
+                     [](const SoftBody& b) { return b.driven || b.steered; }) ||
+         std::any_of(s.rigid.begin(), s.rigid.end(), [](const BarrierRigid& r) {
+           return !r.dynamic && !(r.center == r.center0 && r.turn == r.turn0);
+         });
+}
+
+// A minimum that was not found to the last digit, or that is one of several, may have more energy
+// than there was. Velocities relative to their body's mean lose that; then all of them.
+void take_away(std::vector<SoftBody>& bodies, double excess) {
+  for (const bool relative : {true, false}) {
+    std::vector<Vec3> mean(bodies.size());
+    double kinetic = 0;
+    for (std::size_t k = 0; k < bodies.size(); ++k) {
+      const SoftBody& b = bodies[k];
+      if (b.driven) continue;
+      if (relative)
+        for (std::size_t i = 0; i < b.v.size(); ++i) mean[k] += b.v[i] * (b.mass[i] / b.total_mass);
+      for (std::size_t i = 0; i < b.v.size(); ++i)
+        kinetic += 0.5 * b.mass[i] * length_sq(b.v[i] - mean[k]);
+    }
+    if (!(kinetic > 0) || !(excess > 0)) continue;
+    const double left = std::max(0.0, kinetic - excess), factor = std::sqrt(left / kinetic);
+    for (std::size_t k = 0; k < bodies.size(); ++k) {
+      SoftBody& b = bodies[k];
+      for (std::size_t i = 0; i < b.v.size() && !b.driven; ++i)
+        if (b.inverse_mass[i] > 0) b.v[i] = mean[k] + (b.v[i] - mean[k]) * factor;
+    }
+    excess -= kinetic - left;
+  }
+}
+
+}  // namespace
+
 // Takes the step in as many parts as `parts`. Returns whether it could be taken.
 bool SoftWorld::State::take_parts(int parts, const std::vector<Vec3>& turnings) {
   BarrierSystem& s = barrier->system;
@@ -214,6 +284,7 @@ bool SoftWorld::State::take_parts(int parts, const std::vector<Vec3>& turnings) 
     // Barriers depend on the length of a step.
     if (barrier->made_for != h) s.lower.clear();
     barrier->made_for = h;
+    const MechanicalEnergy before = compute_energy(s, bodies, settings.gravity, false);
     const detail::BarrierSolveReport r = detail::solve_barrier(s, kMostRounds);
     report.rounds += static_cast<std::uint32_t>(r.rounds);
     report.products += static_cast<std::uint32_t>(r.products);
@@ -226,6 +297,10 @@ bool SoftWorld::State::take_parts(int parts, const std::vector<Vec3>& turnings) 
         b.v[i] = b.inverse_mass[i] > 0 || b.driven ? (s.x[first + i] - s.x0[first + i]) / h
                                                    : Vec3{};
     }
+    const MechanicalEnergy after = compute_energy(s, bodies, settings.gravity, true);
+    const double excess = after.kinetic + after.other + r.stored_after - before.kinetic -
+                          before.other - r.stored_before;
+    if (excess > 0 && !is_moved_by_others(s, bodies)) take_away(bodies, excess);
     for (std::size_t k = 0; k < s.rigid.size(); ++k) {
       if (!s.rigid[k].dynamic) continue;
       motions[k].velocity = (s.rigid[k].center - s.rigid[k].center0) / h;

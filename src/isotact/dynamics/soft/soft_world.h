@@ -166,10 +166,15 @@ class SoftWorld {
   double stable_step(SoftId id) const;  // Seconds: the largest for Verlet near the rest shape.
 
   // Advances by one step. Collides with the bodies of `rigid` and adds loads to them; `rigid` must
-  // make its own step of the same length afterwards. Throws exceptions of a deformer, and Error
+  // make its own step of the same length afterwards. With barriers, `rigid` steps first: its motion
+  // since the last call is a proposal, and dynamic bodies get the pose and velocity of the solve. Throws exceptions of a deformer, and Error
   // for a rigid body whose shape is a pointshell alone. Call trouble to learn whether the run
   // is still valid; after trouble nothing moves.
   const SoftReport& step(World* rigid = nullptr);
+  // For barriers: the rigid bodies start from their current poses. Call it before the first
+  // rigid.step(); later, each step begins where the last one ended. Without it, the first step
+  // takes the poses that it finds for those at its start.
+  void note_poses(const World& rigid);
   const SoftReport& report() const;
   std::span<const SoftContact> contacts() const;
   const std::optional<Trouble>& trouble() const;  // Its body is a SoftId.

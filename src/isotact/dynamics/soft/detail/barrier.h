@@ -177,6 +177,7 @@ struct BarrierSolveReport {
   bool arrived = false;  // Prescribed motion is complete.
   bool converged = false;
   std::uint64_t held = 0;
+  double stored_before = 0, stored_after = 0;  // J, in barriers.
 };
 
 // Minimises from x0. `max_rounds`: of Newton's method.
