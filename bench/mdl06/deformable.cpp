@@ -11,12 +11,9 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"broad", bench_broad},
-                           {"narrow", bench_narrow},
-                           {"ccd", bench_ccd},
-                           {"table1", bench_table1},
-                           {"cost", bench_cost},
-                           {"truth", bench_truth}};
+constexpr Part kParts[] = {{"broad", bench_broad}, {"narrow", bench_narrow},
+                           {"ccd", bench_ccd},     {"table1", bench_table1},
+                           {"cost", bench_cost},   {"truth", bench_truth}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("small scenes, few steps");

@@ -131,7 +131,8 @@ class Oracle {
         find_self_pairs(first.tree[0], {}, near);
         find_self_intersections(first.rest(), near, crossing);
         for (const TrianglePair& p : crossing)
-          f.self += share_vertex(first.topology.triangles[p.a], first.topology.triangles[p.b]) ? 0U : 1U;
+          f.self +=
+              share_vertex(first.topology.triangles[p.a], first.topology.triangles[p.b]) ? 0U : 1U;
         find_self_crossings(first.moving(), near, 0, meetings, {.tolerance = 1e-15});
       }
       for (std::size_t b = a + 1; b < all_.size(); ++b) {
@@ -174,7 +175,8 @@ Account follow(const std::filesystem::path& path, const Options& options) {
   Oracle oracle(run);
   Account a;
   double least = std::numeric_limits<double>::infinity();
-  const std::uint64_t count = std::min(step_count(scene), static_cast<std::uint64_t>(options.most_steps));
+  const std::uint64_t count =
+      std::min(step_count(scene), static_cast<std::uint64_t>(options.most_steps));
   for (std::uint64_t k = 0; k < count; ++k) {
     bool goes_on = true;
     a.milliseconds += 1e3 * seconds_of([&] { goes_on = run.step(); }).processor;
@@ -186,7 +188,11 @@ Account follow(const std::filesystem::path& path, const Options& options) {
     const SoftReport& r = run.soft()->report();
     a.rounds += r.rounds, a.products += r.products, a.pairs += r.pairs, a.halved += r.halved;
     if (options.verbose)
-      std::fflush(stdout), fmt::print("{}: rounds {} products {} searches {} pairs {} contacts {} held {} halved {} energy {:.6g}\n", r.number, r.rounds, r.products, r.searches, r.pairs, r.contacts, r.held, r.halved, run.report().energies.total());
+      std::fflush(stdout), fmt::print(
+                               "{}: rounds {} products {} searches {} pairs {} contacts {} held {} "
+                               "halved {} energy {:.6g}\n",
+                               r.number, r.rounds, r.products, r.searches, r.pairs, r.contacts,
+                               r.held, r.halved, run.report().energies.total());
     const Found f = oracle.step();
     if (f.self + f.soft + f.rigid + f.meetings > 0 || f.depth > 1e-6) {
       if (a.bad++ == 0) a.first_bad = k + 1;
@@ -222,7 +228,10 @@ void bench_truth(const Options& options, Report& report) {
        .columns = {{"scene", Of::kKey},
                    {"steps"},
                    {"ms a step", Of::kOurs, "ms"},
-                   {"rounds"}, {"products"}, {"pairs"}, {"halved"},
+                   {"rounds"},
+                   {"products"},
+                   {"pairs"},
+                   {"halved"},
                    {"bad steps"},
                    {"first"},
                    {"self"},
@@ -241,8 +250,8 @@ void bench_truth(const Options& options, Report& report) {
     const Account a = follow(path, options);
     const double grows = 100 * a.growth / std::max(a.largest, 1e-300);
     table.row({path.stem().string(), a.steps, a.milliseconds, a.rounds, a.products, a.pairs,
-               a.halved, a.bad, a.first_bad, a.worst.self,
-               a.worst.soft, a.worst.rigid, a.worst.meetings, 1e3 * a.worst.depth, grows,
+               a.halved, a.bad, a.first_bad, a.worst.self, a.worst.soft, a.worst.rigid,
+               a.worst.meetings, 1e3 * a.worst.depth, grows,
                a.trouble.empty() ? "done" : a.trouble.substr(0, 60)});
     report.check(a.bad == 0, "no features cross in any step", path.stem().string());
     report.check(grows <= 1, "energy does not grow by more than 1 per cent", path.stem().string());

@@ -42,11 +42,11 @@ struct RandomScene {
 
   explicit RandomScene(Random& random, double step)
       : ground({.step = step}), soft({.step = step, .integrator = SoftIntegrator::kBarrier}) {
-    ground.add_body({.name = "ground",
-                     .kind = BodyKind::kStatic,
-                     .shape = Shape::from_analytic(PlaneField{})});
-    const TriangleMesh meshes[] = {make_sheet(0.4, 6), make_sphere({.radius = 0.1, .frequency = 2}),
-                                   make_box({.size_x = 0.15, .size_y = 0.15, .size_z = 0.15, .segments = 3})};
+    ground.add_body(
+        {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
+    const TriangleMesh meshes[] = {
+        make_sheet(0.4, 6), make_sphere({.radius = 0.1, .frequency = 2}),
+        make_box({.size_x = 0.15, .size_y = 0.15, .size_z = 0.15, .segments = 3})};
     double height = 0.15;
     for (const TriangleMesh& mesh : meshes) {
       const bool is_sheet = &mesh == meshes;
@@ -55,7 +55,8 @@ struct RandomScene {
           .name = "body",
           .mesh = mesh,
           .pose = {.rotation = is_sheet ? Quat{} : rotation_about(random.unit_vector(), 1),
-                   .translation = {random.uniform(-0.05, 0.05), height, random.uniform(-0.05, 0.05)}},
+                   .translation = {random.uniform(-0.05, 0.05), height,
+                                   random.uniform(-0.05, 0.05)}},
           .mass = std::pow(10, random.uniform(-3, 3)),
           .material = {.stiffness = stiffness,
                        .damping = 0,
@@ -112,9 +113,7 @@ TEST(SoftBarrier, SameBytesForAnyThreadsAndAfterARestore) {
     ground.add_body({.name = "ball",
                      .kind = BodyKind::kStatic,
                      .shape = Shape::from_analytic(SphereField{.radius = 0.1})});
-    SoftWorld soft({.step = 5e-3,
-                    .integrator = SoftIntegrator::kBarrier,
-                    .threads = {threads}});
+    SoftWorld soft({.step = 5e-3, .integrator = SoftIntegrator::kBarrier, .threads = {threads}});
     soft.add_body({.name = "cloth",
                    .mesh = make_sheet(0.5, 12),
                    .pose = {.translation = {0.01, 0.12, 0}},
@@ -139,21 +138,22 @@ TEST(SoftBarrier, SameBytesForAnyThreadsAndAfterARestore) {
 // stops with a message, and nothing has crossed.
 TEST(SoftBarrier, APressWithoutRoomEndsInTrouble) {
   World world({.step = 5e-3});
-  world.add_body({.name = "ground",
-                  .kind = BodyKind::kStatic,
-                  .shape = Shape::from_analytic(PlaneField{})});
+  world.add_body(
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   const BodyId plate = world.add_body(
       {.name = "plate",
        .kind = BodyKind::kKinematic,
-       .shape = Shape::from_mesh(make_box({.size_x = 0.4, .size_y = 0.02, .size_z = 0.4}), {.field = {.resolution = 16}}),
+       .shape = Shape::from_mesh(make_box({.size_x = 0.4, .size_y = 0.02, .size_z = 0.4}),
+                                 {.field = {.resolution = 16}}),
        .pose = {.translation = {0, 0.15, 0}}});
   SoftWorld soft({.step = 5e-3, .integrator = SoftIntegrator::kBarrier});
-  const SoftId cube = soft.add_body({.name = "cube",
-                                     .mesh = make_box({.size_x = 0.1, .size_y = 0.1, .size_z = 0.1, .segments = 3}),
-                                     .pose = {.translation = {0, 0.06, 0}},
-                                     .mass = 0.1,
-                                     .material = {.stiffness = 50, .struts = 20},
-                                     .self_contact = true});
+  const SoftId cube =
+      soft.add_body({.name = "cube",
+                     .mesh = make_box({.size_x = 0.1, .size_y = 0.1, .size_z = 0.1, .segments = 3}),
+                     .pose = {.translation = {0, 0.06, 0}},
+                     .mass = 0.1,
+                     .material = {.stiffness = 50, .struts = 20},
+                     .self_contact = true});
   bool squeezed = false;
   for (int i = 0; i < 60 && !soft.trouble(); ++i) {
     world.move_to(plate, {.translation = {0, 0.15 - 0.003 * (i + 1), 0}});
@@ -210,7 +210,8 @@ TEST(SoftBarrier, AMovingBallDoesNotPassBetweenVertices) {
         const double height = (x[t[0]].y * u + x[t[1]].y * v + x[t[2]].y * w) / (u + v + w);
         if (is_hit && height < center.y) ++below;
       }
-      ASSERT_EQ(below % 2, 1) << speed << ' ' << i << ' ' << below << ' ' << center.x << ' ' << center.y << ' ' << center.z;
+      ASSERT_EQ(below % 2, 1) << speed << ' ' << i << ' ' << below << ' ' << center.x << ' '
+                              << center.y << ' ' << center.z;
     }
     EXPECT_GT(soft.report().contacts, 0U);
     const double after = velocity(world.body(id)).y * mass + momentum(soft, net).y;

@@ -71,8 +71,7 @@ struct PairMaker {
     p.least = kLeastShare * p.reach;
     // Those that are nearer keep half of what they have. They are pushed to more.
     const bool is_near = may_reach(p, s.x.data());
-    const double now =
-        is_near ? compute_pair_distance(p, s.x.data()).distance - radius : p.reach;
+    const double now = is_near ? compute_pair_distance(p, s.x.data()).distance - radius : p.reach;
     p.bound = now;
     if (is_near && now < p.reach) p.now = now;
     p.self = self;
@@ -199,8 +198,7 @@ void find_pairs(BarrierSystem& s) {
     for (std::uint32_t i = a.first; i < a.first + a.count; ++i) {
       const Vec3 to = s.x[i] + s.direction[i];
       double pad_i = around;
-      if (i < s.soft_count)
-        pad_i += std::min(0.05 * length(s.aim[i] - s.x0[i]), 0.5 * largest);
+      if (i < s.soft_count) pad_i += std::min(0.05 * length(s.aim[i] - s.x0[i]), 0.5 * largest);
       const Vec3 pad{pad_i, pad_i, pad_i};
       // A fifth more than it is to go: later rounds correct it.
       const Vec3 more = (to - s.x[i]) * 0.2;
@@ -312,7 +310,7 @@ namespace {
 
 struct Certifier {
   BarrierSystem& s;
-  std::vector<double> arc{};   // By rigid body, at the current shares.
+  std::vector<double> arc{};  // By rigid body, at the current shares.
 
   double arc_of(std::uint32_t mover) const {
     return mover == kNoMover || mover < s.soft_count ? 0 : arc[mover - s.soft_count];
@@ -423,8 +421,7 @@ double find_certified_shares(BarrierSystem& s, bool together) {
     c.prove_all();
     bool changed = false;
     if (together) {
-      const double part =
-          s.time.empty() ? 1 : *std::min_element(s.time.begin(), s.time.end());
+      const double part = s.time.empty() ? 1 : *std::min_element(s.time.begin(), s.time.end());
       if (part == 1) break;
       const double share = round < kMostRoundsTogether ? s.share[0] * part * 0.98 : 0;
       std::fill(s.share.begin(), s.share.end(), share);

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/dynamics/soft/detail/barrier_state.h"
+#include "isotact/dynamics/soft/detail/barrier.h"
 #include "isotact/dynamics/soft/detail/soft_state.h"
 
 namespace isotact {
@@ -65,9 +65,10 @@ void add_rigid_surface(BarrierState& state, const World& world, BodyId id, doubl
     }
   }
   if (!shape.is_bounded())
-    throw Error(fmt::format("soft bodies cannot touch body '{}': its shape has no end, and is no "
-                            "plane at rest",
-                            settings.name));
+    throw Error(
+        fmt::format("soft bodies cannot touch body '{}': its shape has no end, and is no "
+                    "plane at rest",
+                    settings.name));
   const TriangleMesh& mesh = shape.surface();
   BarrierRigid r{.id = id, .dynamic = kind == BodyKind::kDynamic};
   add_vertices(s, a, static_cast<std::uint32_t>(mesh.positions.size()));
@@ -270,8 +271,8 @@ bool SoftWorld::State::take_parts(int parts, const std::vector<Vec3>& turnings) 
   std::vector<RigidMotion> motions(s.rigid.size());
   for (std::size_t k = 0; k < s.rigid.size(); ++k) {
     const BarrierRigid& r = s.rigid[k];
-    motions[k] = {(barrier->center_end[k] - r.center) / settings.step,
-                  turnings[k] / settings.step, barrier->center_end[k], barrier->turn_end[k]};
+    motions[k] = {(barrier->center_end[k] - r.center) / settings.step, turnings[k] / settings.step,
+                  barrier->center_end[k], barrier->turn_end[k]};
   }
   bool taken = true;
   for (int part = 0; part < parts && taken; ++part) {
@@ -294,8 +295,8 @@ bool SoftWorld::State::take_parts(int parts, const std::vector<Vec3>& turnings) 
       SoftBody& b = bodies[k];
       const std::uint32_t first = s.surfaces[k].first;
       for (std::uint32_t i = 0; i < b.x.size(); ++i)
-        b.v[i] = b.inverse_mass[i] > 0 || b.driven ? (s.x[first + i] - s.x0[first + i]) / h
-                                                   : Vec3{};
+        b.v[i] =
+            b.inverse_mass[i] > 0 || b.driven ? (s.x[first + i] - s.x0[first + i]) / h : Vec3{};
     }
     const MechanicalEnergy after = compute_energy(s, bodies, settings.gravity, true);
     const double excess = after.kinetic + after.other + r.stored_after - before.kinetic -
@@ -420,7 +421,8 @@ void SoftWorld::State::finish_barrier(World* world) {
       while (k + 1 < s.surfaces.size() && s.surfaces[k + 1].first <= v) ++k;
       return k;
     };
-    const std::size_t a = surface_of(c.v[0]), b = c.count == 1 ? ~std::size_t{0} : surface_of(c.v[3]);
+    const std::size_t a = surface_of(c.v[0]),
+                      b = c.count == 1 ? ~std::size_t{0} : surface_of(c.v[3]);
     if (a != b) touching.insert({std::min(a, b), std::max(a, b)});
   }
   report.touching = static_cast<std::uint32_t>(touching.size());

@@ -133,7 +133,7 @@ struct SoftReport {
   // pairs, halvings of steps that
   // could not be taken, and pairs of features that touched or crossed at the start.
   std::uint32_t rounds = 0, products = 0, searches = 0, halved = 0, left_out = 0;
-  double depth = 0;            // Metres: deepest vertex inside a rigid body or ground at the end.
+  double depth = 0;  // Metres: deepest vertex inside a rigid body or ground at the end.
   // J, of bodies without a deformer. Potential is relative to the height of the origin; springs
   // include areas and volumes.
   double kinetic = 0, potential = 0, springs = 0;
@@ -167,9 +167,9 @@ class SoftWorld {
 
   // Advances by one step. Collides with the bodies of `rigid` and adds loads to them; `rigid` must
   // make its own step of the same length afterwards. With barriers, `rigid` steps first: its motion
-  // since the last call is a proposal, and dynamic bodies get the pose and velocity of the solve. Throws exceptions of a deformer, and Error
-  // for a rigid body whose shape is a pointshell alone. Call trouble to learn whether the run
-  // is still valid; after trouble nothing moves.
+  // since the last call is a proposal, and dynamic bodies get the pose and velocity of the solve.
+  // Throws exceptions of a deformer, and Error for a rigid body whose shape is a pointshell alone.
+  // Call trouble to learn whether the run is still valid; after trouble nothing moves.
   const SoftReport& step(World* rigid = nullptr);
   // For barriers: the rigid bodies start from their current poses. Call it before the first
   // rigid.step(); later, each step begins where the last one ended. Without it, the first step

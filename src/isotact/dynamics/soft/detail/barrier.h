@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,11 +25,11 @@ namespace isotact::detail {
 struct BarrierSurface {
   std::uint32_t first = 0, count = 0;  // Its vertices in the system.
   const SurfaceTopology* topology = nullptr;
-  ObjectTree* tree = nullptr;                               // None for spheres and planes.
+  ObjectTree* tree = nullptr;                                 // None for spheres and planes.
   const std::vector<FeatureContact>* near_at_rest = nullptr;  // Of a soft body.
   double margin = 0, friction = 0, radius = 0;
-  double inertia = 0;         // kg/s^2 of a vertex, for the stiffness of barriers.
-  std::int32_t rigid = -1;    // Index into BarrierSystem::rigid.
+  double inertia = 0;       // kg/s^2 of a vertex, for the stiffness of barriers.
+  std::int32_t rigid = -1;  // Index into BarrierSystem::rigid.
   bool moves = true, self = false;
   Aabb room{};
 };
@@ -66,8 +67,8 @@ struct BarrierPair {
   // Its distance is at least `bound` less the sum of its vertices' travels: distances change by no
   // more than that.
   double bound = 0;
-  double now = -1;       // At the current positions, if it is within reach; else negative.
-  bool self = false;     // Of one body: travels are those beside the body's mean motion.
+  double now = -1;    // At the current positions, if it is within reach; else negative.
+  bool self = false;  // Of one body: travels are those beside the body's mean motion.
 };
 
 // A barrier that acts: force along `normal` on the weighted sum of its vertices.
@@ -115,12 +116,12 @@ struct BarrierSystem {
   // Friction at contacts of some round before: their forces, normals and weights stay, so that the
   // energy has a minimum.
   std::vector<BarrierContact> drags{};
-  std::uint64_t left_out = 0;          // Pairs that touch or cross at the start.
-  std::vector<TrianglePair> found{};   // Scratch.
+  std::uint64_t left_out = 0;         // Pairs that touch or cross at the start.
+  std::vector<TrianglePair> found{};  // Scratch.
   std::vector<double> energies{};
   int searches = 0;
-  std::vector<double> time{};  // By pair: see find_blocked.
-  std::vector<double> share{};         // By mover: of its direction.
+  std::vector<double> time{};   // By pair: see find_blocked.
+  std::vector<double> share{};  // By mover: of its direction.
   std::vector<std::uint8_t> dirty{}, next_dirty{};
 };
 inline constexpr std::uint32_t kNoMover = 0xffffffffU;
@@ -130,7 +131,8 @@ inline constexpr double kLeastShare = 0.05;  // Least separation, of a pair's re
 
 // Whether all vertices stay in their rooms if they move by their directions.
 bool has_room(const BarrierSystem& s);
-// The same after directions that leave a room by little were cut short, in later searches of a step.
+// The same after directions that leave a room by little were cut short, in later searches of a
+// step.
 bool make_room(BarrierSystem& s);
 // Makes rooms for the current positions and directions, and finds all pairs of features that may
 // come within reach of each other in them.
@@ -148,12 +150,12 @@ bool may_reach(const BarrierPair& p, const Vec3* x);
 
 // Finds a share for each mover so that no two features of a pair come nearer than their least
 // separation, if all movers go straight by that share of their directions, all at the same time.
-// This is proved by continuous tests of all pairs, with the shares as they are in the end. All pairs
-// that could meet are among the candidates, as has_room is checked before. Rigid bodies turn: their
-// vertices follow arcs, and each pair's separation grows by the deviations of arcs from chords.
-// Shares of what cannot move freely are reduced for its vertices alone, or (`together`) for all.
-// Returns the least share; a negative number if those of single vertices do not come to an end soon:
-// what is stopped stops its neighbours, and so on.
+// This is proved by continuous tests of all pairs, with the shares as they are in the end. All
+// pairs that could meet are among the candidates, as has_room is checked before. Rigid bodies turn:
+// their vertices follow arcs, and each pair's separation grows by the deviations of arcs from
+// chords. Shares of what cannot move freely are reduced for its vertices alone, or (`together`) for
+// all. Returns the least share; a negative number if those of single vertices do not come to an end
+// soon: what is stopped stops its neighbours, and so on.
 double find_certified_shares(BarrierSystem& s, bool together);
 
 // The same for full shares, without an end: sets `time` by pair, up to which its features are
@@ -170,7 +172,18 @@ double bound_on_trial(const BarrierSystem& s, const BarrierPair& p);
 
 // ---- barrier_energy.cpp -------------------------------------------------------------------------
 
+inline constexpr double kBeyondLimit = 10;  // Stiffness of edges beyond their limit, a multiple.
+// Metres by which an edge is beyond the limits of its length.
+double compute_beyond(const SoftMaterial& m, double l, double rest);
+// What begins nearer than the least separation is pushed out by the force just above it.
+BarrierValue compute_plane_barrier(const BarrierSurface& a, double d);
+Vec3 compute_slip(const BarrierSystem& s, const BarrierContact& c, const Vec3* x);
+double compute_stored_energy(const BarrierSystem& s);  // Of the contacts as they were found.
+// What the step minimises, at the current positions (with contacts as found) or at the trial ones.
+double compute_step_energy(BarrierSystem& s, bool trial);
 Vec3 rotation_between(const Quat& a, const Quat& b);  // The rotation vector from b to a.
+
+// ---- barrier_solve.cpp --------------------------------------------------------------------------
 
 struct BarrierSolveReport {
   int rounds = 0, products = 0;
@@ -182,5 +195,16 @@ struct BarrierSolveReport {
 
 // Minimises from x0. `max_rounds`: of Newton's method.
 BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds);
+
+// What a SoftWorld keeps between steps with barriers.
+struct BarrierState {
+  BarrierSystem system{};
+  std::size_t soft = 0, rigid = 0;  // Bodies that it was made for.
+  double made_for = 0;              // Seconds: the length of the last part.
+  std::vector<std::unique_ptr<SurfaceTopology>> topologies{};  // Of rigid bodies.
+  std::vector<std::unique_ptr<ObjectTree>> trees{};
+  std::vector<Vec3> center_end{};  // Where rigid bodies are at the end without contact.
+  std::vector<Quat> turn_end{};
+};
 
 }  // namespace isotact::detail
