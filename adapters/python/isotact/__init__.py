@@ -17,6 +17,9 @@ from ._core import (  # noqa: F401
     GAVE_UP,
     NO_PAIR,
     UNCERTAIN,
+    Certificate,
+    CertificateCheck,
+    CertifyResult,
     CollideResult,
     Contact,
     ContinuousResult,
@@ -27,8 +30,10 @@ from ._core import (  # noqa: F401
     Pose,
     Run,
     Shape,
+    Voxmap,
     World,
     __version__,
+    certify,
     collide,
     collide_poses,
     collide_states,
@@ -41,8 +46,9 @@ from ._core import (  # noqa: F401
 from .pages import show  # noqa: F401
 
 __all__ = [
-    "CONTACT", "FREE", "GAVE_UP", "NO_PAIR", "UNCERTAIN", "CollideResult", "Contact",
-    "ContinuousResult", "DistanceResult", "Error", "Field", "Mesh", "Pose", "Run", "Shape", "World",
-    "collide", "collide_poses", "collide_states", "continuous_collide", "distance",
-    "distance_poses", "distance_states", "run", "show", "__version__",
+    "CONTACT", "FREE", "GAVE_UP", "NO_PAIR", "UNCERTAIN", "Certificate", "CertificateCheck",
+    "CertifyResult", "CollideResult", "Contact", "ContinuousResult", "DistanceResult", "Error",
+    "Field", "Mesh", "Pose", "Run", "Shape", "Voxmap", "World", "certify", "collide",
+    "collide_poses", "collide_states", "continuous_collide", "distance", "distance_poses",
+    "distance_states", "run", "show", "__version__",
 ]

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isotact/base/error.h"
+#include "isotact/base/parallel.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
@@ -376,13 +377,9 @@ CollideResult collide(const Shape& a, const Pose& world_from_a, const Shape& b,
   return collide(a, world_from_a, b, world_from_b, request, scratch);
 }
 
-void prepare(const Shape& shape, const CollideRequest& request) {
-  detail::check_request(request);
-  if (request.accuracy == Accuracy::kExact ||
-      (detail::asks_for_triangles(request) && detail::can_be_exact(shape))) {
-    detail::exact_body(shape);
-    detail::prepare_sides(shape);
-  }
+namespace {
+
+void prepare_method(const Shape& shape, const CollideRequest& request) {
   switch (method_of(request)) {
     case Method::kIntersectionField:
       detail::prepare_intersection(shape);
@@ -397,6 +394,20 @@ void prepare(const Shape& shape, const CollideRequest& request) {
       if (shape.can_have_points()) shape.points();
       if (shape.can_have_field()) shape.shell_target(std::max(request.margin, 0.0));
   }
+}
+
+}  // namespace
+
+void prepare(const Shape& shape, const CollideRequest& request) {
+  detail::check_request(request);
+  const bool wants_triangles = request.accuracy == Accuracy::kExact ||
+                               (detail::asks_for_triangles(request) && detail::can_be_exact(shape));
+  if (!wants_triangles) return prepare_method(shape, request);
+  detail::exact_body(shape);
+  parallel_for(2, 1, request.threads, [&](std::size_t part, std::size_t) {
+    if (part == 0) detail::prepare_sides(shape);
+    if (part == 1) prepare_method(shape, request);
+  });
 }
 
 }  // namespace isotact

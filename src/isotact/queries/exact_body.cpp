@@ -253,8 +253,9 @@ SignRule sign_rule_of(const Shape& shape) {
   return {.is_unsigned = f.sign == SignMethod::kUnsigned, .nested = f.nested};
 }
 
-// The surface of which the field is, or would be. The same passes turn components over and close
-// holes as for the field, so that signs agree. Null for triangles without any area.
+// The surface of which the field is, or would be, but perhaps for pairs that cancel. The same passes
+// turn components over and close holes as for the field, so that signs agree. Null for triangles
+// without any area.
 std::shared_ptr<const Surface> surface_of(const Shape& shape) {
   const auto& data = ShapeAccess::data(shape);
   if (shape.parts().prepared) return shape.parts().prepared;
@@ -268,6 +269,7 @@ std::shared_ptr<const Surface> surface_of(const Shape& shape) {
         prepare_surface(mesh, {.sign = rule.is_unsigned ? SignMethod::kUnsigned : SignMethod::kAuto,
                                .nested = rule.nested,
                                .voxel_size = cell,
+                               .drop_cancelling_pairs = false,
                                .threads = f.threads}));
   } catch (const Cancelled&) {
     throw;
