@@ -26,7 +26,7 @@ struct BarrierSurface {
   std::uint32_t first = 0, count = 0;  // Its vertices in the system.
   const SurfaceTopology* topology = nullptr;
   ObjectTree* tree = nullptr;                                 // None for spheres and planes.
-  const std::vector<FeatureContact>* near_at_rest = nullptr;  // Of a soft body.
+  const std::vector<FeatureContact>* near_at_rest = nullptr;  // Those of a soft body.
   double margin = 0, friction = 0, radius = 0;
   double inertia = 0;       // kg/s^2 of a vertex, for the stiffness of barriers.
   std::int32_t rigid = -1;  // Index into BarrierSystem::rigid.
@@ -45,7 +45,7 @@ struct BarrierRigid {
   bool dynamic = false;
   std::uint32_t first = 0, count = 0;  // Its vertices in the system.
   std::vector<Vec3> local{};           // About the centre of mass, in the body's frame.
-  Vec3 local_center{};                 // Of mass, in the frame of the mesh.
+  Vec3 local_center{};                 // Centre of mass, in the frame of the mesh.
   double reach = 0;                    // Metres: of the farthest vertex from the centre.
   double mass = 0;
   Mat3 inertia{}, inverse_inertia{};  // World frame, at the start.
@@ -67,8 +67,9 @@ struct BarrierPair {
   // Its distance is at least `bound` less the sum of its vertices' travels: distances change by no
   // more than that.
   double bound = 0;
-  double now = -1;    // At the current positions, if it is within reach; else negative.
-  bool self = false;  // Of one body: travels are those beside the body's mean motion.
+  double now = -1;  // At the current positions, if it is within reach; else negative.
+  bool self =
+      false;  // Both features are of one body: travels are those beside the body's mean motion.
 };
 
 // A barrier that acts: force along `normal` on the weighted sum of its vertices.
@@ -107,7 +108,7 @@ struct BarrierSystem {
   std::vector<Vec3> aim{};             // Soft vertices.
   std::vector<double> inertia{};       // kg/s^2, soft vertices; 0: prescribed, moves to its aim.
   std::vector<std::uint32_t> mover{};  // Soft vertex, or soft_count + rigid index; kNoMover.
-  std::vector<Vec3> lower{}, upper{};  // Rooms: candidates hold while vertices stay within.
+  std::vector<Vec3> lower{}, upper{};  // Boxes: candidates hold while vertices stay within.
   std::vector<BarrierPair> pairs{};    // Candidates.
   // Metres, by vertex: the length of all its moves since candidates were found; the same beside the
   // mean motion of its body; and those of the move to the trial positions.
@@ -129,12 +130,12 @@ inline constexpr double kLeastShare = 0.05;  // Least separation, of a pair's re
 
 // ---- barrier_pairs.cpp --------------------------------------------------------------------------
 
-// Whether all vertices stay in their rooms if they move by their directions.
+// Whether all vertices stay in their boxes if they move by their directions.
 bool has_room(const BarrierSystem& s);
-// The same after directions that leave a room by little were cut short, in later searches of a
+// The same after directions that leave a box by little were cut short, in later searches of a
 // step.
 bool make_room(BarrierSystem& s);
-// Makes rooms for the current positions and directions, and finds all pairs of features that may
+// Makes boxes for the current positions and directions, and finds all pairs of features that may
 // come within reach of each other in them.
 void find_pairs(BarrierSystem& s);
 // Distance of a pair at given positions, with the weights of its nearest points (signed: those of
@@ -166,7 +167,7 @@ bool find_blocked(BarrierSystem& s);
 void place_trial(BarrierSystem& s, double part);
 // Sets the travels of the move to the trial positions.
 void measure_trial(BarrierSystem& s);
-// A lower bound of a pair's distance less its radius: now, and all the way to the trial positions.
+// A lower bound of a pair's distance less its radius: now, and all along to the trial positions.
 double bound_now(const BarrierSystem& s, const BarrierPair& p);
 double bound_on_trial(const BarrierSystem& s, const BarrierPair& p);
 
@@ -175,11 +176,12 @@ double bound_on_trial(const BarrierSystem& s, const BarrierPair& p);
 inline constexpr double kBeyondLimit = 10;  // Stiffness of edges beyond their limit, a multiple.
 // Metres by which an edge is beyond the limits of its length.
 double compute_beyond(const SoftMaterial& m, double l, double rest);
-// What begins nearer than the least separation is pushed out by the force just above it.
+// A vertex that begins nearer than the least separation is pushed out by the force just above it.
 BarrierValue compute_plane_barrier(const BarrierSurface& a, double d);
 Vec3 compute_slip(const BarrierSystem& s, const BarrierContact& c, const Vec3* x);
-double compute_stored_energy(const BarrierSystem& s);  // Of the contacts as they were found.
-// What the step minimises, at the current positions (with contacts as found) or at the trial ones.
+double compute_stored_energy(const BarrierSystem& s);  // J, by contacts as found.
+// The energy that the step minimises, at the current positions (with contacts as found) or at the
+// trial ones.
 double compute_step_energy(BarrierSystem& s, bool trial);
 Vec3 rotation_between(const Quat& a, const Quat& b);  // The rotation vector from b to a.
 
@@ -196,12 +198,12 @@ struct BarrierSolveReport {
 // Minimises from x0. `max_rounds`: of Newton's method.
 BarrierSolveReport solve_barrier(BarrierSystem& s, int max_rounds);
 
-// What a SoftWorld keeps between steps with barriers.
+// Kept by a SoftWorld between steps with barriers.
 struct BarrierState {
   BarrierSystem system{};
   std::size_t soft = 0, rigid = 0;  // Bodies that it was made for.
   double made_for = 0;              // Seconds: the length of the last part.
-  std::vector<std::unique_ptr<SurfaceTopology>> topologies{};  // Of rigid bodies.
+  std::vector<std::unique_ptr<SurfaceTopology>> topologies{};  // Those of rigid bodies.
   std::vector<std::unique_ptr<ObjectTree>> trees{};
   std::vector<Vec3> center_end{};  // Where rigid bodies are at the end without contact.
   std::vector<Quat> turn_end{};
