@@ -167,7 +167,10 @@ Outcome judge_corner(const SceneRun& run) {
   return judge_rest(run, {{4, Vec3{-0.4995, -0.5, -0.4995}}}, 0.01);
 }
 
-// The stones are a tenth of a metre above the ground at first.
+// The stones are a tenth of a metre above the ground at first. They are 0.12 to 0.141 m apart, 3.1 m
+// in all: to touch, each half gets 1.55 m shorter. A half leads from (31, 4) to (0, 62), 66 m. With
+// its foot in place its end sinks by 58.1 - sqrt(64.4^2 - 31^2) = 1.7 m. Stones that fall out of an
+// arch that breaks move by more than 4 m, half of their own height.
 Outcome judge_arch(const SceneRun& run) {
   double most = 0;
   std::string which;
@@ -177,7 +180,7 @@ Outcome judge_arch(const SceneRun& run) {
       which = name_of(run, k);
     }
   const double speed = fastest(run);
-  return {most < 0.5 && speed < 0.05,
+  return {most < 2.2 && speed < 0.05,
           fmt::format("{} moved by {:.3g} m, {:.2g} m/s", which, most, speed)};
 }
 

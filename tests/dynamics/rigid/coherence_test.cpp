@@ -56,7 +56,7 @@ TEST(Coherence, ForgettingAfterEachStepGivesTheSameBytes) {
   World world = make_heap(1), forgetful = make_heap(1), wide = make_heap(7);
   int touching = 0;
   SweptWork with, without;
-  for (int i = 0; i < (kSlowBuild ? 60 : 190); ++i) {
+  for (int i = 0; i < (kSlowBuild ? 60 : 240); ++i) {
     for (World* w : {&world, &forgetful, &wide}) {
       disturb(*w, i);
       w->step();

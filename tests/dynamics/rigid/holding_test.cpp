@@ -156,5 +156,82 @@ TEST(Holding, SnapshotsHaveLoadsMotorsAndMaterials) {
   }
 }
 
+// A ball that jams in a notch may be squeezed by any force. The stiffness followed it, and the force
+// the stiffness: both doubled in each step, up to 1e15 N s.
+TEST(Holding, WhatJamsIsNoLoad) {
+  constexpr double kAngle = 0.12, kRadius = 0.1;
+  const TriangleMesh mesh = make_sphere({.radius = kRadius, .frequency = 12});
+  const Shape ball = Shape::from_mesh(mesh, {.field = {.resolution = 40}, .points = 2000});
+  World world({.step = 1e-2, .threads = {1}});
+  for (const double side : {-1.0, 1.0})
+    world.add_body({.name = side < 0 ? "left" : "right",
+                    .kind = BodyKind::kStatic,
+                    .shape = Shape::from_analytic(
+                        PlaneField{.normal = {side * std::cos(kAngle), std::sin(kAngle), 0}})});
+  const BodyMass mass = make_body_mass(compute_mass_properties(mesh), 1000);
+  const BodyId id = world.add_body({.name = "ball",
+                                    .shape = ball,
+                                    .mass = mass,
+                                    .pose = {{}, {0, kRadius / std::sin(kAngle) + 0.3, 0}}});
+  double most = 0;
+  while (world.time() < 3) {
+    world.step();
+    ASSERT_FALSE(world.trouble()) << world.trouble()->message;
+    if (world.time() < 1) continue;
+    for (const PairContact& c : world.contacts()) most = std::max(most, length(c.impulse));
+  }
+  EXPECT_GT(most, 0);
+  EXPECT_LT(most, 100 * mass.mass * 9.81 * world.settings().step);
+  EXPECT_LT(length(velocity(world.body(id))), 0.01);
+}
+
+// A plate that turns over a tip: the equation of its deepest point was that of the step's beginning,
+// and each step left it deeper.
+TEST(Holding, APlateTurnsOverATip) {
+  const TriangleMesh mesh = make_box({.size_x = 2, .size_y = 0.2, .size_z = 0.4});
+  const Shape plate = Shape::from_mesh(mesh, {.field = {.resolution = 100}, .points = 3000});
+  const TriangleMesh tip = make_sphere({.radius = 0.02, .frequency = 8});
+  World world({.step = 1e-2, .threads = {1}});
+  world.add_body({.name = "tip",
+                  .kind = BodyKind::kStatic,
+                  .shape = Shape::from_mesh(tip, {.field = {.resolution = 32}, .points = 40}),
+                  .material = {.friction = 0, .restitution = 0}});
+  world.add_body({.name = "plate",
+                  .shape = plate,
+                  .mass = make_body_mass(compute_mass_properties(mesh), 1000),
+                  .pose = {{}, {0.3, 0.13, 0}},
+                  .velocity = {-2, 0, 0},
+                  .angular_velocity = {0, 0, -2},
+                  .material = {.friction = 0, .restitution = 0}});
+  double deepest = 0;
+  int touching = 0;
+  while (world.time() < 1) {
+    world.step();
+    deepest = std::max(deepest, world.report().depth);
+    touching += world.report().points > 0 ? 1 : 0;
+  }
+  EXPECT_GT(touching, 20);
+  EXPECT_LT(deepest, 8e-4);  // It was 1.2e-3.
+}
+
+TEST(Holding, SnapshotsHaveIgnoredPairs) {
+  World world = make_tower({200, 200}, 0.01);
+  for (int i = 0; i < 5; ++i) world.step();
+  world.ignore_pair(2, 1);
+  const std::vector<std::byte> bytes = world.save();
+  World other = make_tower({200, 200}, 0.01);
+  other.restore(bytes);
+  EXPECT_EQ(other.save(), bytes);
+  for (int i = 0; i < 60; ++i) {
+    world.step();
+    other.step();
+    ASSERT_EQ(world.hash(), other.hash()) << i;
+  }
+  // One cube fell into the other.
+  EXPECT_LT(length(other.pose(2).translation - other.pose(1).translation), 0.01);
+  EXPECT_THROW(world.ignore_pair(1, 1), Error);
+  EXPECT_THROW(world.ignore_pair(1, 7), Error);
+}
+
 }  // namespace
 }  // namespace isotact

@@ -430,6 +430,40 @@ TEST(SweptScratch, TheFreeMoveIsThatOfTheLastMotion) {
   }
   EXPECT_GT(free, steps / 20);
   EXPECT_LT(free, steps);
+
+  // From far away, where the free move is large, to a place beside the body: too fast to follow.
+  const auto touches = [&](const Quat& turn, const Vec3& place) {
+    ShellMotion rest;
+    rest.shell.from = rest.shell.to = {turn, place};
+    tracer.trace(tree, rest, results);
+    return !results.hits.empty();
+  };
+  const double far = field.bounds().upper.x + 3 * size;
+  int fast = 0;
+  for (int k = 0; k < 50; ++k) {
+    const Vec3 way = random.unit_vector();
+    const Quat turn = random.rotation();
+    double near = far, inside = far;
+    while (inside > 0 && !touches(turn, way * inside)) inside -= 0.2 * size;
+    if (inside <= 0) continue;  // Through the hole of the torus.
+    for (int i = 0; i < 20; ++i) {
+      const double middle = 0.5 * (near + inside);
+      (touches(turn, way * middle) ? inside : near) = middle;
+    }
+    ShellMotion motion;
+    motion.shell.from = motion.shell.to = {turn, way * far};
+    for (int i = 0; i < 3; ++i) tracer.trace(tree, motion, results, scratch);
+    if (!(scratch.compute_free_move() > 0.1 * size)) continue;
+    motion.shell.to.translation = way * (near + 0.001 * size);
+    tracer.trace(tree, motion, results, scratch);
+    const double move = scratch.compute_free_move();
+    for (const double share : {0.002, 0.01, 0.05})
+      ASSERT_FALSE(touches(turn, motion.shell.to.translation -
+                                     way * std::min(0.999 * move, share * size)))
+          << k << " " << move;
+    ++fast;
+  }
+  EXPECT_GT(fast, 10);
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ std::string message_of(const std::string& text) {
   return "";
 }
 
+TEST(SceneParse, JointsHaveFriction) {
+  const Scene s = parse_scene(
+      scene_with(
+          R"("joints": [{"kind": "ball", "a": "ball", "b": "ground", "place": [0, 0, 0], "friction": 0.4},
+                        {"kind": "ball", "a": "ball", "b": "ground", "place": [0, 1, 0]}])"),
+      "x");
+  ASSERT_EQ(s.joints.size(), 2U);
+  EXPECT_EQ(s.joints[0].friction, 0.4);
+  EXPECT_EQ(s.joints[1].friction, 0);
+}
+
 TEST(SceneParse, ReadsEverySection) {
   const Scene s = parse_scene(kSmallScene, "folder/small.json");
   EXPECT_EQ(s.name, "small");
@@ -249,6 +260,12 @@ TEST(SceneParse, EveryErrorNamesItsPlace) {
       {scene_with(
            R"("joints": [{"kind": "hinge", "a": "ball", "b": "ground", "place": [0, 0, 0], "axis": [0, 1, 0], "limits": {"lower": 1, "upper": 0}}])"),
        "joints[0].limits: lower is above upper"},
+      {scene_with(
+           R"("joints": [{"kind": "ball", "a": "ball", "b": "ground", "place": [0, 0, 0], "friction": -1}])"),
+       "joints[0].friction: expected a number from 0"},
+      {scene_with(
+           R"("joints": [{"kind": "fixed", "a": "ball", "b": "ground", "place": [0, 0, 0], "friction": 1}])"),
+       "joints[0].friction: is not for a fixed joint"},
       {scene_with(R"("scripts": [{"body": "ball", "velocity": [1, 0, 0]}])"),
        "scripts[0].body: is dynamic; only kinematic"},
       {scene_with(R"("scripts": [{"body": "ground", "force": [1, 0, 0]}])"),

@@ -193,6 +193,7 @@ struct ContactResponse {
 struct DeepPoint {
   Vec3 place{}, normal{};
   double depth = 0;
+  bool of_a = true;  // Points of A in the field of B. The field's body turns the normal.
 };
 
 // Result of one role of a pair: the points of one body in the field of the other.

@@ -19,12 +19,51 @@ namespace {
 constexpr double kRestDepth = 1e-4;
 constexpr double kLeastShare = 0.01;  // of a surface that touches, for the stiffness under a load
 constexpr double kLoadGrowth = 2;     // of the stiffness in a step, at most
+constexpr double kHealing = 1.1;      // The same, if springs bear the load already, but too deep.
 constexpr double kLoadDecay = 0.98;   // in a step, at least
 
 // The depth beyond which a constraint holds points: of the diagonal, and of the wall's half.
 constexpr double kHoldDepth = 1e-3;
 constexpr double kHoldShare = 0.5;
 constexpr double kHoldRecovery = 0.2;  // of what is beyond, in a step
+
+// rad in half of a step; what turns by more has the equation of the beginning.
+constexpr double kMostAhead = 0.25;
+constexpr double kSameFace = 0.5;  // Cosine of normals in the middle and at the beginning.
+
+Twist twist_of(const WorldBody& b) {
+  if (!b.is_dynamic()) return {b.step.velocity, b.step.angular_velocity};
+  return {velocity(b.body), angular_velocity(b.body)};
+}
+
+// The equation of a point in the middle of the next step. That of its beginning is of first order:
+// a body that turns under a tip, or over one, would get deeper by half of the turn times the slip
+// in each step. The normal turns with the field's body, and changes as the point slides along: that
+// of a thread stays where it is. The place is that in the frame of the bodies' common motion.
+HeldPoint look_ahead(const DeepPoint& p, const WorldBody& a, const WorldBody& b, double allowed,
+                     double step) {
+  const WorldBody &shell = p.of_a ? a : b, &field = p.of_a ? b : a;
+  const Twist of_shell = twist_of(shell), of_field = twist_of(field);
+  const double turn = 0.5 * step * length(of_field.angular);
+  const Vec3 slip = moved(of_shell, p.place - shell.body.state.center).linear;
+  const Pose now = world_from_body(field.body);
+  const Vec3 center = field.body.state.center, x_now = transform_point(inverse(now), p.place);
+  Quat ahead = now.rotation;
+  if (turn > 0) ahead = normalized(rotation_about(of_field.angular, turn) * ahead);
+  const Vec3 from_center = p.place + (slip - of_field.linear) * (0.5 * step) - center;
+  const Vec3 x_then = rotate(conjugate(ahead), from_center) + field.body.mass.center;
+  const Vec3 g_now = normalized(field.field().sample(x_now).gradient);
+  const Vec3 g_then = normalized(field.field().sample(x_then).gradient);
+  const Vec3 local = rotate(conjugate(now.rotation), p.normal);
+  const double side = dot(local, g_now) < 0 ? -1 : 1;
+  if (turn > kMostAhead || dot(g_now, g_then) < kSameFace) return {p.place, p.normal, allowed};
+  const Vec3 normal = normalized(rotate(ahead, local + (g_then - g_now) * side));
+  const double ma = a.is_dynamic() ? a.body.mass.mass : 0;
+  const double mb = b.is_dynamic() ? b.body.mass.mass : 0;
+  Vec3 common{};
+  if (ma + mb > 0) common = (twist_of(a).linear * ma + twist_of(b).linear * mb) * (1 / (ma + mb));
+  return {p.place + (slip - common) * (0.5 * step), normal, allowed};
+}
 
 bool is_soft(const WorldBody& b) { return b.settings.material.stiffness > 0; }
 
@@ -60,11 +99,13 @@ void World::State::note_load(PairState& pair) const {
       kRestDepth * detail::compute_diagonal(bodies[pair.pair.a], bodies[pair.pair.b]);
   const double surface = detail::compute_area(bodies[pair.pair.a], bodies[pair.pair.b]);
   if (settings.solve != ForceSolve::kImplicit || !std::isfinite(target * surface)) return;
-  const double load = pair.touched ? pair.push.pushed / settings.step : 0;
+  // A contact that begins has no area yet: held points stop it, by no load that lasts.
+  const double load = pair.touched && pair.area > 0 ? pair.push.pushed / settings.step : 0;
   const double wanted = load / (std::max(pair.area, kLeastShare * surface) * target);
-  const double own = material_of(pair.pair).stiffness;
+  const double now = std::max(pair.carried, material_of(pair.pair).stiffness);
+  const bool bears = now * pair.area * pair.depth > load;
   pair.carried =
-      std::clamp(wanted, kLoadDecay * pair.carried, kLoadGrowth * std::max(pair.carried, own));
+      std::clamp(wanted, kLoadDecay * pair.carried, (bears ? kHealing : kLoadGrowth) * now);
 }
 
 // Springs that were entered within a step hold more than they took from the bodies. They may give
@@ -158,7 +199,11 @@ void World::State::hold_points(PairState& pair, double depth) const {
     }
     const double beyond = chosen->depth - depth;
     const double allowed = beyond > 0 ? -std::min(kHoldRecovery * beyond / h, slow) : -beyond / h;
-    pair.push.held[pair.push.held_count++] = {chosen->place, chosen->normal, allowed};
+    HeldPoint& held = pair.push.held[pair.push.held_count++];
+    held = {chosen->place, chosen->normal, allowed};
+    // Springs of a surface that touches see where it turns. Those of a tip do not.
+    if (pair.points <= detail::kMaxHeldPoints)
+      held = look_ahead(*chosen, bodies[pair.pair.a], bodies[pair.pair.b], allowed, h);
     deep.erase(chosen);
   }
   deep.clear();
@@ -170,8 +215,6 @@ void World::State::hold_points(PairState& pair, double depth) const {
 void World::State::hold_after_impact(PairState& pair) const {
   if (settings.solve != ForceSolve::kImplicit) return;
   const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
-  // A body that nothing stops may leave no place where these equations hold.
-  if (a.body.kind == BodyKind::kKinematic || b.body.kind == BodyKind::kKinematic) return;
   std::vector<Contact> touching;
   for (const bool points_of_a : {true, false}) {
     const WorldBody &shell = points_of_a ? a : b, &field = points_of_a ? b : a;
@@ -185,7 +228,8 @@ void World::State::hold_after_impact(PairState& pair) const {
       touching.push_back(detail::make_contact(end, hit.point, 0));
   }
   detail::take_face_normals({a, a.step.motion.to}, {b, b.step.motion.to}, touching);
-  for (const Contact& c : touching) pair.deep.push_back({c.position, c.normal, c.depth});
+  for (const Contact& c : touching)
+    pair.deep.push_back({c.position, c.normal, c.depth, c.sampled_by == Body::kA});
   hold_points(pair, 0);
 }
 

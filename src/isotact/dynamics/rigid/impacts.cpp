@@ -374,9 +374,8 @@ class Impacts {
   void find_impact(const Encounter& m, double quiet_until, Impact& best) const {
     const ThreadScratch<SweptResults> scratch;
     SweptResults& swept = *scratch;
-    m.field.first->trace(m.shell.tree(), m.motion, swept);
-    if (swept.motions[0].point == kNoPoint) return;
     m.field.all->trace(m.shell.tree(), m.motion, swept);
+    if (swept.hits.empty()) return;
     const double span = m.end - m.begin;
     const double speed = bound_speed(m.pair) * span * settings_.step;
     const double quiet = std::clamp((quiet_until - m.begin) / span, 0.0, 1.0);

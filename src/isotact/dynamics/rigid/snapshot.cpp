@@ -17,7 +17,7 @@ using detail::WorldBody;
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3650414e534f5349;  // "ISOSNAP6"
+constexpr std::uint64_t kMagic = 0x3750414e534f5349;  // "ISOSNAP7"
 
 // Who sleeps may have been moved since the last step, and wakes up in the next.
 enum class SavedRest : std::uint32_t { kAwake, kAsleep, kMoved };
@@ -220,9 +220,11 @@ JointSettings read_joint(Reader& r, std::size_t bodies) {
 struct Links {
   std::vector<JointSettings> joints{};
   std::map<BodyPair, ContactMaterial> materials{};
+  std::vector<BodyPair> ignored{};
 };
 void write_links(Writer& w, const std::vector<JointSettings>& joints,
-                 const std::map<BodyPair, ContactMaterial>& materials) {
+                 const std::map<BodyPair, ContactMaterial>& materials,
+                 const std::vector<BodyPair>& ignored) {
   w.add(static_cast<std::uint64_t>(joints.size()));
   for (const JointSettings& j : joints) write_joint(w, j);
   w.add(static_cast<std::uint64_t>(materials.size()));
@@ -231,6 +233,11 @@ void write_links(Writer& w, const std::vector<JointSettings>& joints,
     w.add(pair.b);
     for (const double x : {m.stiffness, m.damping, m.friction, m.stick_stiffness, m.stick_damping})
       w.add(x);
+  }
+  w.add(static_cast<std::uint64_t>(ignored.size()));
+  for (const BodyPair& pair : ignored) {
+    w.add(pair.a);
+    w.add(pair.b);
   }
 }
 Links read_links(Reader& r, std::size_t bodies) {
@@ -243,6 +250,12 @@ Links read_links(Reader& r, std::size_t bodies) {
     for (double* x : {&m.stiffness, &m.damping, &m.friction, &m.stick_stiffness, &m.stick_damping})
       *x = r.take<double>();
     detail::check_material(m);
+  }
+  const std::uint64_t ignored = r.take_count(8);
+  for (std::uint64_t i = 0; i < ignored; ++i) {
+    links.ignored.push_back(read_body_pair(r, bodies));
+    if (i > 0 && !(links.ignored[i - 1] < links.ignored[i]))
+      throw Error("the ignored pairs of the snapshot are not in order");
   }
   return links;
 }
@@ -276,7 +289,7 @@ std::vector<std::byte> World::save() const {
   }
   w.add(static_cast<std::uint64_t>(state_->pairs.size()));
   for (const PairState& p : state_->pairs) write_pair(w, p);
-  write_links(w, state_->joints, state_->materials);
+  write_links(w, state_->joints, state_->materials, state_->ignored);
   return std::move(w.bytes);
 }
 
@@ -324,6 +337,7 @@ void World::restore(std::span<const std::byte> snapshot) {
   state_->pairs = std::move(pairs);
   state_->joints = std::move(links.joints);
   state_->materials = std::move(links.materials);
+  state_->ignored = std::move(links.ignored);
   state_->report = report;
   state_->energy_start = energy_start;
   state_->potential_start = potential_start;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <Eigen/Cholesky>
@@ -22,6 +23,9 @@ constexpr int kMaxIterations = 400;
 constexpr double kResidual = 1e-10;    // Relative to the right side.
 constexpr double kSlideChange = 0.05;  // A larger change of friction needs another round.
 constexpr double kRattle = 0.5;  // Below this affordable share of a push, contacts only brake.
+// A contact's load is at most this multiple of all that pushes the bodies of its island. Wedges may
+// hold each other by any force, which grows with the stiffness: it is no load.
+constexpr double kMostLoad = 4;
 constexpr double kHoldSoftness = 1e-7;  // Several held points of a contact share its load.
 constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
 
@@ -132,11 +136,13 @@ class Island {
     rows_ = make_rows(p);
     ImpulseResult result = compute_impulses(p, PushRule::kFull);
     IslandReport report;
+    const double most = p.starts.empty() ? std::numeric_limits<double>::infinity()
+                                         : kMostLoad * compute_loads(p, result);
     if (!p.starts.empty() && !links_.empty()) report.limited = limit_work(p, result);
     for (std::size_t k = 0; k < links_.size(); ++k) {
       const ContactLink& link = links_[k];
       link.contact->given = result.contacts[k];
-      link.contact->pushed = length(result.contacts[k].linear);
+      link.contact->pushed = std::min(length(result.contacts[k].linear), most);
       push(*p.bodies[link.contact->a], moved(result.contacts[k], -link.arm[0]));
       push(*p.bodies[link.contact->b], moved(result.contacts[k], -link.arm[1]) * -1.0);
     }
@@ -155,6 +161,24 @@ class Island {
     if (body.kind != BodyKind::kDynamic) return;
     body.state.momentum += w.linear;
     body.state.angular_momentum += w.angular;
+  }
+
+  // N s: the sum of what pushes the bodies in this step, but for contacts: loads and motors. A
+  // moment pushes at the radius of gyration.
+  double compute_loads(const VelocityProblem& p, const ImpulseResult& result) const {
+    double sum = 0, gyration = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < size(); ++k) {
+      const SpatialMatrix& m = masses_[k];
+      const Twist& start = p.starts[members_[k]];
+      const double trace = m.aa.rows[0].x + m.aa.rows[1].y + m.aa.rows[2].z;
+      const double radius = std::sqrt(trace * m.ll.rows[0].x) / m.ll.rows[0].x;
+      const Wrench change = momenta_[k] - m * start;
+      sum += length(change.linear) + length(change.angular) / radius;
+      gyration = std::min(gyration, radius);
+    }
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i].is_motor) sum += std::abs(result.joints[i]) / std::min(gyration, 1.0);
+    return sum;
   }
 
   // Returns the index in the island, or kNoBody for a body that does not move freely.

@@ -254,6 +254,8 @@ void World::set_pair_material(BodyId a, BodyId b, const ContactMaterial& materia
   state_->wake_pair(a, b);
 }
 void World::ignore_pair(BodyId a, BodyId b) {
+  if (a == b || std::max(a, b) >= state_->bodies.size())
+    throw Error("an ignored pair of bodies that are not there, or of a body with itself");
   auto& ignored = state_->ignored;
   const BodyPair pair = pair_of(a, b);
   const auto at = std::lower_bound(ignored.begin(), ignored.end(), pair);

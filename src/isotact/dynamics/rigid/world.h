@@ -277,8 +277,8 @@ class World {
   std::uint64_t hash() const;
 
   // The whole state, to continue later with the same bytes: bodies, contacts, joints with their
-  // motors, and materials of pairs. Bodies and settings must be the same;
-  // restore throws Error for a snapshot of another world.
+  // motors, materials of pairs, and ignored pairs. Bodies and settings must be the same; restore
+  // throws Error for a snapshot of another world.
   std::vector<std::byte> save() const;
   void restore(std::span<const std::byte> snapshot);
 

@@ -310,7 +310,7 @@ std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::siz
       c.settings.contact != ContactRule::kDiscrete && (c.shell.is_bent() || c.field.is_bent());
   // A contact that lasts has the forces of the pose at the end: the parts of a path serve those
   // that begin, or that do not last to the end.
-  if (bent && !pair.touched) return look_at_pieces(c, pair, role);
+  if (bent && !pair.touched && !pair.impact) return look_at_pieces(c, pair, role);
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
   const ThreadScratch<RoleScratch> scratch;
@@ -324,16 +324,21 @@ std::optional<RoleImpulse> look_at_role(RoleContext c, PairState& pair, std::siz
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
-  c.field.all->trace(tree, looked_at, swept, pair.memory[role]);
+  // An impact leaves points at the surface, where rounding says on which side they are.
+  if (pair.impact)
+    c.field.near->trace(tree, looked_at, swept);
+  else
+    c.field.all->trace(tree, looked_at, swept, pair.memory[role]);
   pair.work += swept.motions[0].work;
   pair.detection_seconds += seconds_since(start);
-  if (swept.hits.empty() && bent) return look_at_pieces(c, pair, role);
+  if (swept.hits.empty() && bent && !pair.impact) return look_at_pieces(c, pair, role);
   if (swept.hits.empty()) {
     sticks.clear();
     return {};
   }
   start = Clock::now();
-  if (!pair.touched && overlap_at_start(swept)) credit_overlap(pair, energy_at_start(c));
+  if (!pair.touched && !pair.impact && overlap_at_start(swept))
+    credit_overlap(pair, energy_at_start(c));
   if (c.settings.solve == ForceSolve::kStep) {
     const double lean = detail::adapt_to_step(c.forces, c.roles * find_touching(tree, swept),
                                               mass_of(c.shell, c.field), c.settings.step);
@@ -378,7 +383,8 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
   pair.energy += r.energy;
   pair.own.lost += r.lost;
   pair.area = std::max(pair.area, r.area);
-  for (const DeepPoint& p : r.deep) pair.deep.push_back({p.place, p.normal * sign, p.depth});
+  for (const DeepPoint& p : r.deep)
+    pair.deep.push_back({p.place, p.normal * sign, p.depth, sign > 0});
   if (r.depth > pair.depth) {
     pair.depth = r.depth;
     pair.contact = make_contact(r, sign > 0);
@@ -433,17 +439,20 @@ void World::State::look_at_pair(PairState& pair) const {
       .a = pair.pair.a, .b = pair.pair.b, .taken = pair.push.taken, .pushed = pair.push.pushed};
   const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
-  // A contact is an impact or a force in a step.
-  if (pair.impact) {
+  // A contact is an impact or a force in a step. The force of the next step is that of the pose
+  // after the impact.
+  const Vec3 blow = pair.impulse, angular_blow = pair.angular_impulse;
+  if (pair.impact)
     for (std::vector<PointStick>& sticks : pair.sticks)
       for (PointStick& s : sticks) s.drag = {};  // Its side stays.
+  // No spring stops a driven body: its contacts go on by impacts.
+  if (pair.impact && (a.body.kind == BodyKind::kKinematic || b.body.kind == BodyKind::kKinematic)) {
     pair.touches = true;
     pair.stored = 0;
-    hold_after_impact(pair);
     return;
   }
   pair.hold_depth = compute_hold_depth(pair.pair);
-  if (!pair.touched) pair.push.taken = pair.stored = 0;
+  if (!pair.touched && !pair.impact) pair.push.taken = pair.stored = 0;
   const auto note_free = [&] {
     pair.touches = false;
     if (settings.solve == ForceSolve::kStep)
@@ -453,7 +462,7 @@ void World::State::look_at_pair(PairState& pair) const {
   };
   const bool is_straight =
       settings.motion == MotionModel::kStraight && !a.is_bent() && !b.is_bent();
-  if (is_straight && detail::stays_clear(pair.clearance, a, b)) {
+  if (is_straight && !pair.impact && detail::stays_clear(pair.clearance, a, b)) {
     for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
     note_free();
     return;
@@ -475,6 +484,15 @@ void World::State::look_at_pair(PairState& pair) const {
                                     pair, role))
       add_role(*r, role == 0 ? 1 : -1, pair, response);
   }
+  if (pair.impact) {
+    pair.impulse = blow;
+    pair.angular_impulse = angular_blow;
+    if (pair.points == 0) {
+      pair.touches = true;
+      pair.stored = 0;
+      return;
+    }
+  }
   if (pair.points == 0) {
     note_free();
     if (is_straight) detail::note_clearance(pair, a, b, roles[0], roles[1]);
@@ -493,6 +511,7 @@ void World::State::look_at_pair(PairState& pair) const {
     const Vec3& place = pair.push.place;
     make_implicit(response, twist_at(a, place) - twist_at(b, place), mass_of(a, b), pair.push);
   }
+  if (pair.impact && !pair.touched) hold_after_impact(pair);
   hold_points(pair, pair.hold_depth);
 }
 
