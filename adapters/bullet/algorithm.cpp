@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <typeinfo>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "isotact/queries/distance.h"
 
 #include "pair.h"
+#include "smooth/contact_mover.h"
 
 namespace isotact::bullet_detail {
 namespace {
@@ -111,6 +113,15 @@ bool touches(const PairNow& now, PairState& state) {
                      [&](const Candidate& c) { return c.distance <= contact; });
 }
 
+// Forces instead of contacts. Triangles of Bullet's give contacts.
+bool has_penalty(const PairNow& now) {
+  const auto of = [](const Ours& o) {
+    return o.body().settings.response == PatchResponse::kPenalty;
+  };
+  if (now.second) return of(now.ours) && of(*now.second);
+  return of(now.ours) && kind_of(*now.other_shape) == PairKind::kSolid;
+}
+
 // One contact per step of a body that is not cut collects in the manifold, up to four of them.
 std::size_t most_points(const PairNow& now) {
   const auto of = [](const Ours& o) -> std::size_t {
@@ -130,9 +141,13 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
   if (!std::is_sorted(all.begin(), all.end(), by_slot))
     std::stable_sort(all.begin(), all.end(), by_slot);
   const double contact = contact_margin(now);
-  const WriteSettings settings{.time_step = time_step,
-                               .bounce_speed = now.ours.body().settings.bounce_speed,
-                               .nearness = 5 * contact};
+  WriteSettings settings{.time_step = time_step,
+                         .bounce_speed = now.ours.body().settings.bounce_speed,
+                         .nearness = 5 * contact};
+  std::size_t patches = 0;
+  for (const Candidate& c : all)
+    if (c.area > 0) settings.mean_area += c.area, ++patches;
+  if (patches > 0) settings.mean_area /= static_cast<double>(patches);
   state.manifolds.begin();
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
@@ -186,6 +201,48 @@ void hand_over(btManifoldResult& result, const PairNow& now, PairState& state) {
     result.addContactPoint(to_bullet(c.normal), to_bullet(c.on_1),
                            static_cast<btScalar>(c.distance));
 }
+
+// The turn of a pair with a share of a budget. Without a budget it does nothing.
+class BudgetTurn {
+ public:
+  BudgetTurn(BudgetPair* pair, PairState& state)
+      : pair_(pair), state_(state), open_(pair != nullptr ? &pair->allowance : nullptr) {}
+  BudgetTurn(const BudgetTurn&) = delete;
+  BudgetTurn& operator=(const BudgetTurn&) = delete;
+  ~BudgetTurn() {
+    if (pair_ == nullptr) return;
+    constexpr double kMost = 8, kOfCut = 2, kForget = 0.9, kOneDepth = 1e-3;
+    BudgetPair& p = *pair_;
+    p.was_run = true;
+    Allowance& a = p.allowance;
+    p.microseconds = a.has_time ? a.used_microseconds() : 0;
+    state_.budget->spend(p.microseconds);
+    if (is_left_out_) return;
+    // Work that no query measures. An interrupted step says little about the next one.
+    if (a.has_time && a.query_microseconds > 0) {
+      const double rest = p.microseconds - a.query_microseconds;
+      a.reserve = std::max(kForget * a.reserve, std::min(rest, 2 * a.reserve + 1));
+    }
+    p.weight = 1 + std::min(motion_, kMost) +
+               std::min(state_.manifolds.deepest() / kOneDepth, kMost) + (a.was_cut ? kOfCut : 0);
+  }
+  // Of the step, in contact distances.
+  void set_motion(double motion) { motion_ = motion; }
+  // Nothing is left for it. Its turn ends.
+  bool is_left_out() {
+    if (pair_ == nullptr) return false;
+    is_left_out_ = pair_->allowance.is_spent() || state_.budget->is_over(pair_->allowance);
+    if (is_left_out_) ++pair_->waited, pair_->allowance.cut();
+    return is_left_out_;
+  }
+
+ private:
+  BudgetPair* pair_;
+  PairState& state_;
+  double motion_ = 0;
+  bool is_left_out_ = false;
+  OpenAllowance open_;
+};
 
 }  // namespace
 
@@ -244,7 +301,8 @@ Placed placed(const Ours& ours) {
   return {.target = &*ours.body().target,
           .world_from_target = ours.world_from_shape,
           .scale = ours.scale,
-          .margin = ours.margin};
+          .margin = ours.margin,
+          .body = &ours.body()};
 }
 
 double motion_bound(const PairNow& now, double time_step) {
@@ -266,7 +324,7 @@ double fall_of(const PairNow& now, double time_step) {
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
   GatherScratch& m = *state.scratch;
-  m.candidates.clear();
+  m.candidates.clear(), m.round_parts.clear(), m.penalties.clear();
   const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
                                     now.second->body().settings.roles == PairRoles::kBoth);
   if (state.kind == PairKind::kMesh) {
@@ -295,8 +353,11 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   }
   if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;
   if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
-  if (a_in_b) gather_points(a, in_b, request, state.points_0, m);
+  GatherRequest of_first = request;
+  if (b_in_a) of_first.share /= 2;
+  if (a_in_b) gather_points(a, in_b, of_first, state.points_0, m);
   if (b_in_a) gather_points(b, in_a, request, state.points_1, m);
+  drop_repeated(m.round_parts, m.candidates);
 }
 
 PairKind kind_of(int shape_type) {
@@ -326,33 +387,47 @@ PairKind kind_of(const btCollisionShape& shape) {
 
 PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_0,
-                             const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
+                             const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0,
+                             const std::shared_ptr<BudgetState>& budget)
     : btActivatingCollisionAlgorithm(info, wrap_0, wrap_1),
       state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
   if (kind != PairKind::kOurs) state_->kind = kind_of(*other->getCollisionShape());
-  if (state_->kind != PairKind::kUnsupported) return;
+  if (state_->kind != PairKind::kUnsupported) {
+    state_->budget = budget;
+    if (budget != nullptr)
+      state_->in_budget = &budget->add(wrap_0->getCollisionObject(), wrap_1->getCollisionObject());
+    return;
+  }
   report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",
                                   other->getCollisionShape()->getName(),
                                   other->getCollisionShape()->getShapeType()));
 }
 
-PairAlgorithm::~PairAlgorithm() = default;
+PairAlgorithm::~PairAlgorithm() {
+  if (state_->in_budget != nullptr) state_->budget->remove(*state_->in_budget);
+}
 
 void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
                                      const btCollisionObjectWrapper* wrap_1,
                                      const btDispatcherInfo& info, btManifoldResult* result) {
   PairState& state = *state_;
   if (state.kind == PairKind::kUnsupported) return;
+  const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
+  const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
+  const bool is_step = plain && !(threshold > 0);
+  BudgetTurn turn(is_step ? state.in_budget : nullptr, state);
+  if (turn.is_left_out()) {
+    state.manifolds.follow_bodies(*wrap_0->getCollisionObject(), *wrap_1->getCollisionObject());
+    return;
+  }
   const ScratchLease lease(state);
   const PairNow now =
       pair_at(state, *wrap_0, wrap_0->getWorldTransform(), *wrap_1, wrap_1->getWorldTransform());
   refresh_solid(now, state);
   if (!is_possible(now, state.kind, state)) return;
 
-  const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
-  const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
-  if (!plain || threshold > 0) {
+  if (!is_step) {
     GatherRequest request{.reach = contact_margin(now), .last = &state.manifolds};
     gather(now, request, state);
     // Beyond the padding of a field its distances are bounds: triangles tell the true ones.
@@ -367,12 +442,23 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const auto time_step = static_cast<double>(info.m_timeStep);
   const RelativeMotion motion = motion_of(now, time_step);
   const double bound = motion_bound(now, time_step), fall = fall_of(now, time_step);
+  turn.set_motion(bound / contact_margin(now));
   gather(now,
          {.reach = compute_reach(now, state, bound, fall),
           .last = &state.manifolds,
           .contact_margin = contact_margin(now),
-          .motion = &motion},
+          .motion = &motion,
+          .want_penalty = has_penalty(now)},
          state);
+  if (has_penalty(now)) {
+    const BulletShapeSettings& s = now.ours.body().settings;
+    apply_penalties(state.scratch->penalties,
+                    {s.penalty.stiffness, s.penalty.damping, s.penalty.scale, time_step},
+                    *now.body_0, *now.body_1);
+    state.candidates().clear();
+    write(now, *wrap_0, *wrap_1, time_step, kMostChosen, state);
+    return;
+  }
   const bool goes_far = bound + fall > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
   if (is_fast && state.candidates().empty()) {

@@ -22,6 +22,7 @@ PairKind kind_of(int shape_type);
 PairKind kind_of(const btCollisionShape& shape);
 
 struct PairState;
+class BudgetState;
 
 // All state belongs to the object: pairs may be dispatched on any number of threads. The state is
 // on the heap: the dispatcher's pool is sized for Bullet's own algorithms and does not check.
@@ -30,7 +31,7 @@ class PairAlgorithm final : public btActivatingCollisionAlgorithm {
   // `ours_is_0`: body 0 has our shape. If both are ours, the first.
   PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                 const btCollisionObjectWrapper* wrap_0, const btCollisionObjectWrapper* wrap_1,
-                PairKind kind, bool ours_is_0);
+                PairKind kind, bool ours_is_0, const std::shared_ptr<BudgetState>& budget = {});
   ~PairAlgorithm() override;
 
   void processCollision(const btCollisionObjectWrapper* wrap_0,

@@ -25,9 +25,12 @@ constexpr std::uint32_t kSlotOf0 = 0, kSlotOf1 = 0x40000000U, kSlotOfEdges = 0x8
 struct Candidate {
   std::uint64_t key = 0;  // The same from step to step.
   std::uint32_t slot = 0;
-  Vec3 on_0{}, on_1{};  // On the surfaces of Bullet's bodies 0 and 1.
-  Vec3 normal{};        // Unit vector, from body 1 to body 0.
-  double distance = 0;  // Negative if they overlap.
+  Vec3 on_0{}, on_1{};     // On the surfaces of Bullet's bodies 0 and 1.
+  Vec3 normal{};           // Unit vector, from body 1 to body 0.
+  double distance = 0;     // Negative if they overlap.
+  double torsion_arm = 0;  // Metres: torsional friction is friction times this, beside the pair's.
+  // m^2 of the patch that it stands for; 0: none. Patches of a pair share its load by area.
+  double area = 0;
   int part_0 = -1, index_0 = -1, part_1 = -1, index_1 = -1;
 };
 

@@ -11,6 +11,8 @@
 #include "isotact/base/error.h"
 #include "isotact/geometry/repair/repair.h"
 
+#include "smooth/smooth_surface.h"
+
 namespace isotact {
 namespace {
 
@@ -25,6 +27,9 @@ void check(const BulletShapeSettings& s) {
   need(s.meshes.thickness, "meshes.thickness");
   need(s.bounce_speed, "bounce_speed");
   need(s.fast_motion, "fast_motion");
+  need(s.crease_angle, "crease_angle");
+  need(s.penalty.stiffness, "penalty.stiffness");
+  need(s.penalty.damping, "penalty.damping");
   if (s.points_per_manifold > kManifoldSize)
     throw Error(fmt::format("points_per_manifold is {}, must be 0 to 4", s.points_per_manifold));
   if (s.patches == 0) throw Error("patches is 0, must be 1 or more");
@@ -98,11 +103,26 @@ const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points(
   });
 }
 
+const bullet_detail::SmoothSurface* bullet_detail::BulletBody::smooth() const {
+  if (mesh == nullptr || settings.crease_angle == 0) return nullptr;
+  return smooth_
+      .get([this] {
+        auto made = std::make_shared<SmoothSurface>(*surface().mesh, settings.crease_angle);
+        if (tree) made->count_samples(tree->point_count());
+        return std::shared_ptr<const SmoothSurface>(std::move(made));
+      })
+      .get();
+}
+
 namespace {
 
 std::unique_ptr<IsotactShape> cook(const Shape& shape, const ShapeSettings& shape_settings,
-                                   const BulletShapeSettings& settings) {
+                                   BulletShapeSettings settings) {
   check(settings);
+  // One contact of all the pressure would let a body rock.
+  constexpr std::uint32_t kPressurePatches = 15;  // As in SSL14 2.4.
+  if (settings.response == PatchResponse::kPressure && settings.patch_level < 0)
+    settings.patches = settings.patches == 1 ? kPressurePatches : settings.patches;
   if (!shape.is_bounded())
     throw Error("a shape without end is none of Bullet's bodies: use btStaticPlaneShape");
   auto body = std::make_shared<bullet_detail::BulletBody>(shape);
@@ -153,8 +173,10 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
-  return cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape,
-              settings.bullet);
+  auto shape =
+      cook(Shape::from_mesh(mesh, fill_in(settings.shape, mesh)), settings.shape, settings.bullet);
+  shape->body().smooth();  // Otherwise the step of the first contact would make it.
+  return shape;
 }
 
 std::unique_ptr<IsotactShape> cook_scaled(const bullet_detail::BulletBody& body,

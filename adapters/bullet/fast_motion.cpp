@@ -14,6 +14,7 @@
 #include <LinearMath/btTransformUtil.h>
 
 #include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/swept_broadphase.h"
 
 #include "pair.h"
 
@@ -141,6 +142,14 @@ Slide compute_slide(const PairNow& now, const std::vector<Candidate>& contacts, 
   return slide;
 }
 
+// A budget has ended: the rest of the path is left to the guard.
+bool is_cut() {
+  Allowance* allowance = open_allowance();
+  if (allowance == nullptr) return false;
+  if (allowance->is_spent()) allowance->cut();
+  return allowance->was_cut;
+}
+
 }  // namespace
 
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
@@ -151,6 +160,7 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
   double t = 0;
   PairNow then = now;
   for (int part = 0;; ++part) {
+    if (is_cut()) return;
     const double clearance = clearance_of(then, 2 * motion, state);
     if (clearance <= touch) {
       gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
@@ -194,7 +204,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   double most = 0;
   for (const Candidate& c : found) most = std::max(most, -gap_after(now, c, time_step));
   const bool is_stopped = most > kTurnPart * now.ours.body().smallest_side * now.ours.scale;
-  for (double t = part; t < 1; t += part) {
+  for (double t = part; t < 1 && !is_cut(); t += part) {
     const btTransform then_0 = moved(wrap_0, t * time_step, time_step, slide.of_0);
     const btTransform then_1 = moved(wrap_1, t * time_step, time_step, slide.of_1);
     const PairNow then = pair_at(state, wrap_0, then_0, wrap_1, then_1);
@@ -221,6 +231,25 @@ void hold_whole_body(const PairNow& now, double time_step, PairState& state) {
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
   add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step, state.candidates());
+}
+
+void extend_by_motion(const btBroadphaseProxy& proxy, double time_step, btVector3& lower,
+                      btVector3& upper) {
+  const auto* object = static_cast<const btCollisionObject*>(proxy.m_clientObject);
+  const auto* link = object != nullptr ? btMultiBodyLinkCollider::upcast(object) : nullptr;
+  if (link == nullptr || link->isStaticObject() || link->m_multiBody->isBaseStaticOrKinematic())
+    return;
+  const BodyVelocity velocity = velocity_of(*link);
+  // In the middle as well: a corner moves along an arc.
+  for (const double share : {0.5, 1.0}) {
+    btTransform then;
+    btTransformUtil::integrateTransform(
+        link->getWorldTransform(), to_bullet(velocity.linear + gravity_of(*link) * time_step),
+        to_bullet(velocity.angular), static_cast<btScalar>(share * time_step), then);
+    btVector3 from, to;
+    link->getCollisionShape()->getAabb(then, from, to);
+    lower.setMin(from), upper.setMax(to);
+  }
 }
 
 }  // namespace isotact::bullet_detail

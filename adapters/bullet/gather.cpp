@@ -9,6 +9,9 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 
+#include "budget/step_budget.h"
+#include "smooth/contact_mover.h"
+
 namespace isotact::bullet_detail {
 namespace {
 
@@ -201,86 +204,6 @@ bool look_apart(const Ours& ours, const Placed& other, const ShellPlacement& pla
 
 }  // namespace
 
-namespace {
-
-// Where our own surface is deepest near a sample: there it looks against the other's direction. A
-// few steps of the secant method along the surface, each put back onto it by our field. The sample
-// stays if the surface is an edge, or if nothing deeper is found.
-struct SurfacePlace {
-  Vec3 place{};  // In the target's frame, metres.
-  Vec3 out{};    // Of the target, unit.
-  double distance = 0;
-};
-std::optional<SurfacePlace> compute_surface_place(const Ours& ours, const Placed& other,
-                                                  const ShellPlacement& placement,
-                                                  const ShellHit& hit) {
-  constexpr int kSteps = 4;
-  // Flat parts are left alone: less slope than that is noise there.
-  constexpr double kFacing = 0.9, kEnough = 1e-3, kFlat = 0.02, kMostSpacings = 2;
-  const BulletBody& body = ours.body();
-  if (!body.field) return std::nullopt;
-  const Vec3 start = to_double(ours.tree->point(hit.point));  // In our own frame.
-  const Quat to_target = placement.field_from_shell.rotation;
-  const auto in_target = [&](const Vec3& p) {
-    return transform_point(placement.field_from_shell, p * ours.scale);
-  };
-  const auto other_at = [&](const Vec3& p) {
-    return other.target->sample(in_target(p) / other.scale, {});
-  };
-  // Against the other's direction, along our surface: how far it is from looking against it.
-  const auto slope_at = [&](const Vec3& p, const Vec3& normal) {
-    const Vec3 n = rotate(conjugate(to_target), other_at(p).gradient);
-    return -(n - normal * dot(n, normal));
-  };
-  FieldSample own = body.field->sample(start);
-  if (!(length_sq(own.gradient) > 0.5)) return std::nullopt;
-  Vec3 normal = normalized(own.gradient);
-  const Vec3 n_first = rotate(conjugate(to_target), other_at(start).gradient);
-  if (!(dot(n_first, normal) < -kFacing)) return std::nullopt;
-  const double spacing = ours.tree->covering_radius();
-  Vec3 at = start, slope = slope_at(start, normal);
-  if (length(slope) < kFlat) return std::nullopt;
-  double radius = body.ball.radius;  // Of curvature: the first guess.
-  for (int i = 0; i < kSteps && length(slope) > kEnough; ++i) {
-    const Vec3 step = slope * std::min(radius, 2 * spacing / length(slope));
-    Vec3 next = at + step;
-    own = body.field->sample(next);
-    if (!(length_sq(own.gradient) > 0.5)) break;
-    normal = normalized(own.gradient);
-    next -= normal * own.distance;
-    const Vec3 next_slope = slope_at(next, normal);
-    // The slope falls along the step as on a circle of this radius.
-    const double fell = dot(slope - next_slope, step);
-    if (!(fell > 0)) break;
-    radius = std::min(length_sq(step) / fell, 100 * body.ball.radius);
-    at = next;
-    slope = next_slope;
-  }
-  if (length(at - start) > kMostSpacings * spacing) return std::nullopt;
-  const FieldSample found = other_at(at);
-  const double distance = found.distance * other.scale;
-  if (!(distance < static_cast<double>(hit.distance)) || !(length_sq(found.gradient) > 0.5))
-    return std::nullopt;
-  return SurfacePlace{in_target(at), found.gradient, distance};
-}
-
-// Moves the deepest contact of a manifold from the sample to the surface.
-void move_to_surface(const Ours& ours, const Placed& other, const ShellPlacement& placement,
-                     const ShellHit& hit, Candidate& c) {
-  const auto found = compute_surface_place(ours, other, placement, hit);
-  if (!found) return;
-  const Vec3 out = transform_vector(other.world_from_target, found->out);
-  const Vec3 place = transform_point(other.world_from_target, found->place);
-  const Vec3 on_ours = place - out * ours.margin;
-  const Vec3 on_other = place - out * (found->distance - other.margin);
-  c.on_0 = ours.is_0 ? on_ours : on_other;
-  c.on_1 = ours.is_0 ? on_other : on_ours;
-  c.normal = ours.is_0 ? out : -out;
-  c.distance = found->distance - ours.margin - other.margin;
-}
-
-}  // namespace
-
 void gather_points(const Ours& all_of_ours, const Placed& other, const GatherRequest& request,
                    ShellPairScratch& of_pair, GatherScratch& memory) {
   Ours ours = all_of_ours;
@@ -288,15 +211,22 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
   const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
-  const ShellResult answer = find_hits(tree, *other.target, placement,
-                                       {.margin = cap_reach(other, request.reach + grown, grown),
-                                        .want_distance = request.want_nearest},
-                                       of_pair, memory.points);
+  const ShellResult answer =
+      find_hits_in_budget(tree, *other.target, placement,
+                          {.margin = cap_reach(other, request.reach + grown, grown),
+                           .level = ours.body().settings.level,
+                           .want_distance = request.want_nearest},
+                          request.share, &of_pair, memory.points);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)
       candidates.push_back(make_candidate(ours, other, placement, answer.nearest_point,
                                           answer.distance, slot_of(ours, 0)));
+    return;
+  }
+  if (request.want_penalty) {
+    memory.penalties.push_back(compute_penalty(
+        ours, other, placement, answer.hits, ours.body().settings.penalty.scale, memory.near_hits));
     return;
   }
   const Finder finder = ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1;
@@ -314,13 +244,20 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     }
     if (wide.is_wide) ours.patches = ours.wide_patches;
   }
-  // At rest the sample that was found first is as good, and cheaper.
-  constexpr double kTurns = 0.01;  // rad per step
-  const bool is_turning = request.motion != nullptr &&
-                          length(request.motion->angular) * request.motion->time_step > kTurns;
+  // No time is left for it if the query was cut.
+  const bool can_move = request.motion != nullptr && answer.status != ShellStatus::kOutOfTime;
+  ContactMover mover(ours, other, placement, is_turning(request), memory.round_parts);
   const bool is_cut_wide = ours.patches == ours.wide_patches;
   for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, patch);
+    if (ours.body().settings.response == PatchResponse::kPressure) {
+      if (const auto c = make_pressure_contact(ours, other, placement, hits,
+                                               2 * ours.body().settings.contact_margin * ours.scale,
+                                               request.motion, patch, slot)) {
+        candidates.push_back(*c);
+        return;
+      }
+    }
     const ChosenHits all{.tree = tree,
                          .hits = hits,
                          .last_keys = request.last->keys(slot),
@@ -331,11 +268,12 @@ void gather_points(const Ours& all_of_ours, const Placed& other, const GatherReq
     const Choice choice = all.choose([&](std::size_t i) {
       return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));
     });
+    mover.begin();
     for (std::size_t i = 0; i < choice.count; ++i) {
       const ShellHit& hit = hits[choice.index[i]];
       candidates.push_back(make_candidate(ours, other, placement, hit.point,
                                           static_cast<double>(hit.distance), slot));
-      if (i == 0 && is_turning) move_to_surface(ours, other, placement, hit, candidates.back());
+      if (can_move && !mover.move(hit, candidates.back())) candidates.pop_back();
     }
   });
 }
@@ -362,6 +300,14 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
+  if (Allowance* allowance = open_allowance()) {
+    if (allowance->is_spent() ||
+        (allowance->has_nodes && allowance->used_nodes + edges.size() > allowance->nodes)) {
+      allowance->cut();
+      return;
+    }
+    allowance->used_nodes += edges.size();
+  }
   memory.edges.clear(), memory.edge_number.clear();
   // Nothing of ours lies outside of the ball.
   const Sphere ball{body.ball.center,
@@ -419,6 +365,15 @@ void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candid
   }
 }
 
+// Metres that the ball around ours may move before it touches the target; less than 0 if unknown.
+static double clearance_of_ball(const Ours& ours, const Placed& other) {
+  const double jump = other.target->jump() * other.scale;
+  const Sphere ball = ours.world_ball();
+  const Vec3 center = transform_point(inverse(other.world_from_target), ball.center);
+  const double value = other.target->sample(center / other.scale, {}).distance * other.scale;
+  return (value - other.margin - jump) / std::max(other.target->lipschitz(), 1.0) - ball.radius;
+}
+
 bool may_touch(const Ours& ours, const Placed& other, double reach) {
   const double jump = other.target->jump() * other.scale;  // Infinite if nothing is known.
   const Sphere ball = ours.world_ball();
@@ -429,9 +384,21 @@ bool may_touch(const Ours& ours, const Placed& other, double reach) {
 
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state) {
   const double grown = ours.margin + other.margin;
-  const ShellResult answer =
-      find_hits(*ours.tree, *other.target, placement_of(ours, other),
-                {.margin = cap_reach(other, grown, grown), .want_distance = true}, state);
+  // Work is limited: a distance is not searched. The clearance is that of the ball around ours, or
+  // of the margin.
+  const Allowance* allowance = open_allowance();
+  const bool is_short = allowance != nullptr && (allowance->has_nodes || allowance->has_time);
+  if (is_short) {
+    const double of_ball = clearance_of_ball(ours, other);
+    if (of_ball > 0) return std::min(most, of_ball);
+  }
+  const double margin = is_short ? other.target->max_margin() * other.scale : grown;
+  const ShellResult answer = find_hits_in_budget(
+      *ours.tree, *other.target, placement_of(ours, other),
+      {.margin = std::min(cap_reach(other, margin, grown), most + grown), .want_distance = true}, 1,
+      nullptr, state);
+  if (is_short || answer.status != ShellStatus::kComplete)
+    return std::min(most, answer.lower_bound - grown);
   return std::min(most, answer.distance - grown);
 }
 

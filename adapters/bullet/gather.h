@@ -14,6 +14,8 @@
 #include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
+#include "patch/pressure.h"
+#include "smooth/local_surface.h"
 #include "triangles.h"
 
 namespace isotact::bullet_detail {
@@ -55,6 +57,8 @@ struct GatherScratch {
   std::vector<std::uint32_t> edge_number{};
   std::vector<FeatureHit> edge_hits{};
   std::vector<Candidate> candidates{};
+  std::vector<RoundPart> round_parts{};
+  std::vector<Penalty> penalties{};
   Triangles triangles{};
   ThicknessScratch* thickness = nullptr;  // Of the pair's mesh.
   WideState* wide = nullptr;              // Of the pair.
@@ -65,6 +69,7 @@ struct Placed {
   const ShellTarget* target = nullptr;
   Pose world_from_target{};
   double scale = 1, margin = 0;
+  const BulletBody* body = nullptr;  // Null if the target is not ours.
 };
 
 ShellPlacement placement_of(const Ours& ours, const Placed& other);
@@ -104,9 +109,19 @@ struct GatherRequest {
   // Points further apart than contact_margin count only if they will touch in this step.
   double contact_margin = 0;
   const RelativeMotion* motion = nullptr;  // Motion of the first of two; null: all count.
+  bool want_penalty = false;               // A force instead of candidates.
+  double share = 1;                        // Part of what is left of a budget that a query may use.
 
   double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }
 };
+
+// Whether the bodies turn so much in a step that a contact is never found twice at one place. On a
+// field alone, the sample that was found first is as good at rest, and cheaper.
+inline bool is_turning(const GatherRequest& request) {
+  constexpr double kTurns = 0.01;  // rad per step
+  return request.motion != nullptr &&
+         length(request.motion->angular) * request.motion->time_step > kTurns;
+}
 
 // Tests points of `ours` against a target. Returns up to four candidates per patch.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,

@@ -9,7 +9,8 @@
 #include "isotact/base/hash.h"
 #include "isotact/queries/points/feature_query.h"
 
-#include "gather.h"
+#include "budget/step_budget.h"
+#include "smooth/contact_mover.h"
 
 namespace isotact::bullet_detail {
 namespace {
@@ -31,6 +32,37 @@ void keep_shallowest(GatherScratch& m) {
   }
 }
 
+// Whether the other triangle lies in the plane of the first.
+bool are_level(const FlatTriangle& a, const FlatTriangle& b) {
+  const double rounding = 1e-5 * (a.ball.radius + b.ball.radius);
+  return dot(a.normal, b.normal) > 1 - 1e-9 &&
+         std::abs(dot(a.normal, b.corner[0] - a.corner[0])) < rounding;
+}
+
+bool is_over(const FlatTriangle& t, const Vec3& p) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (dot(cross(t.normal, t.corner[(i + 1) % 3] - t.corner[i]), p - t.corner[i]) < 0)
+      return false;
+  return true;
+}
+
+// Moves the contact of a triangle to our surface, unless it would leave the triangle and those that
+// lie in its plane.
+void move_on_plane(const std::vector<FlatTriangle>& triangles, const FlatTriangle& triangle,
+                   const Pose& world_from_mesh, const ShellHit& hit, ContactMover& mover,
+                   Candidate& c) {
+  Candidate moved = c;
+  mover.move(hit, moved);
+  const Vec3 place = transform_point(inverse(world_from_mesh), (moved.on_0 + moved.on_1) * 0.5);
+  if (is_over(triangle, place) ||
+      std::any_of(triangles.begin(), triangles.end(), [&](const FlatTriangle& t) {
+        return are_level(triangle, t) && is_over(t, place);
+      }))
+    c = moved;
+  else
+    mover.begin();
+}
+
 void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
                 const Pose& world_from_mesh, const GatherRequest& request, GatherScratch& m) {
   const PointSphereTree& tree = *ours.tree;
@@ -47,8 +79,25 @@ void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
     m.hit_triangle.resize(m.triangle_hits.size(), t);
   }
   keep_shallowest(m);
-  for (std::size_t i = 0; i < m.kept_hits.size(); ++i) {
+  if (m.kept_hits.empty()) return;
+  // The deepest first: it is moved to our surface. Others of its plane may say nothing more.
+  const auto deepest =
+      static_cast<std::size_t>(std::min_element(m.kept_hits.begin(), m.kept_hits.end(),
+                                                [](const ShellHit& a, const ShellHit& b) {
+                                                  return a.distance < b.distance;
+                                                }) -
+                               m.kept_hits.begin());
+  const FlatTriangle& of_deepest = triangles[m.kept_triangle[deepest]];
+  const ShellTarget plane(
+      PlaneField{of_deepest.normal, dot(of_deepest.normal, of_deepest.corner[0])});
+  const Placed other{.target = &plane, .world_from_target = world_from_mesh};
+  ContactMover mover(ours, other, placement, is_turning(request), m.round_parts);
+  mover.begin();
+  for (std::size_t n = 0; n < m.kept_hits.size(); ++n) {
+    const std::size_t i = n == 0 ? deepest : n <= deepest ? n - 1 : n;
     const FlatTriangle& t = triangles[m.kept_triangle[i]];
+    const bool is_level = are_level(of_deepest, t);
+    if (n > 0 && is_level && mover.is_on_same_round_part(m.kept_hits[i])) continue;
     const Vec3 out = transform_vector(world_from_mesh, t.normal);
     const std::uint32_t point = m.kept_hits[i].point;
     const Vec3 place = transform_point(
@@ -63,6 +112,8 @@ void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
                 .distance = distance - ours.margin};
     (ours.is_0 ? c.part_1 : c.part_0) = t.part;
     (ours.is_0 ? c.index_1 : c.index_0) = t.index;
+    if (n == 0 && request.motion != nullptr)
+      move_on_plane(triangles, t, world_from_mesh, m.kept_hits[i], mover, c);
     m.candidates.push_back(c);
   }
 }
@@ -170,6 +221,7 @@ void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
   collect_near(ours, mesh, world_from_mesh, request.furthest(), memory);
   Triangles& near = memory.triangles;
   if (near.faces.empty()) return;
+  if (Allowance* allowance = open_allowance()) allowance->used_nodes += near.faces.size();
   if (ours.tree != nullptr) add_points(ours, near.faces, world_from_mesh, request, memory);
   if (!ours.body().field && !ours.body().voxmap) return;
   find_ridges(near);

@@ -1,5 +1,6 @@
 #include "isotact/adapters/bullet/install.h"
 
+#include <array>
 #include <new>
 
 #include <BulletCollision/BroadphaseCollision/btBroadphaseProxy.h>
@@ -14,17 +15,19 @@ namespace bullet_detail {
 
 class CreatePair final : public btCollisionAlgorithmCreateFunc {
  public:
-  CreatePair(PairKind kind, bool ours_is_0) : kind_(kind), ours_is_0_(ours_is_0) {}
+  CreatePair(PairKind kind, bool ours_is_0, const std::shared_ptr<BudgetState>& budget)
+      : kind_(kind), ours_is_0_(ours_is_0), budget_(budget) {}
   btCollisionAlgorithm* CreateCollisionAlgorithm(btCollisionAlgorithmConstructionInfo& info,
                                                  const btCollisionObjectWrapper* wrap_0,
                                                  const btCollisionObjectWrapper* wrap_1) override {
     void* memory = info.m_dispatcher1->allocateCollisionAlgorithm(sizeof(PairAlgorithm));
-    return new (memory) PairAlgorithm(info, wrap_0, wrap_1, kind_, ours_is_0_);
+    return new (memory) PairAlgorithm(info, wrap_0, wrap_1, kind_, ours_is_0_, budget_);
   }
 
  private:
   PairKind kind_;
   bool ours_is_0_;
+  std::shared_ptr<BudgetState> budget_;
 };
 
 class CreateSoft final : public btCollisionAlgorithmCreateFunc {
@@ -42,19 +45,22 @@ class CreateSoft final : public btCollisionAlgorithmCreateFunc {
 };
 
 struct CreateFunctions {
+  explicit CreateFunctions(const std::shared_ptr<BudgetState>& budget)
+      : of{both(PairKind::kSolid, budget), both(PairKind::kMesh, budget),
+           both(PairKind::kOurs, budget), both(PairKind::kUnsupported, budget)} {}
+  // By whether ours is first.
+  static std::array<CreatePair, 2> both(PairKind kind, const std::shared_ptr<BudgetState>& budget) {
+    return {CreatePair(kind, false, budget), CreatePair(kind, true, budget)};
+  }
   CreateSoft soft[2] = {CreateSoft(false), CreateSoft(true)};
-  CreatePair of[4][2] = {
-      {{PairKind::kSolid, false}, {PairKind::kSolid, true}},
-      {{PairKind::kMesh, false}, {PairKind::kMesh, true}},
-      {{PairKind::kOurs, false}, {PairKind::kOurs, true}},
-      {{PairKind::kUnsupported, false}, {PairKind::kUnsupported, true}},
-  };
+  std::array<CreatePair, 2> of[4];
 };
 
 }  // namespace bullet_detail
 
-BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher)
-    : functions_(std::make_unique<bullet_detail::CreateFunctions>()) {
+BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher,
+                           const std::shared_ptr<bullet_detail::BudgetState>& budget)
+    : functions_(std::make_unique<bullet_detail::CreateFunctions>(budget)) {
   constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
   for (int type = 0; type < MAX_BROADPHASE_COLLISION_TYPES; ++type) {
     // Compounds are handled by their children; an empty shape has no contact with anything.

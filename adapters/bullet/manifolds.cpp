@@ -54,6 +54,13 @@ btManifoldPoint make_point(const Candidate& c, const btCollisionObjectWrapper& w
   point.m_partId1 = c.part_1 >= 0 ? c.part_1 : wrap_1.m_partId;
   point.m_index1 = c.index_1 >= 0 ? c.index_1 : wrap_1.m_index;
   combine_materials(point, a, b);
+  if (c.torsion_arm > 0) {
+    // Bullet looks at it only if there is some rolling friction.
+    constexpr btScalar kNearlyNone{1e-9F};
+    point.m_combinedSpinningFriction +=
+        point.m_combinedFriction * static_cast<btScalar>(c.torsion_arm);
+    point.m_combinedRollingFriction = std::max(point.m_combinedRollingFriction, kNearlyNone);
+  }
   return point;
 }
 
@@ -209,6 +216,52 @@ void Manifolds::match(const Slot& slot, std::span<const Candidate> chosen,
   }
 }
 
+namespace {
+
+// Returns J. Infinite for a kinematic body: it may add energy.
+double kinetic_energy_of(const btCollisionObject& body) {
+  if (body.isStaticObject()) return 0;
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  if (rigid == nullptr || body.isKinematicObject() || !(rigid->getInvMass() > 0))
+    return std::numeric_limits<double>::infinity();
+  const btVector3 turn =
+      rigid->getWorldTransform().getBasis().transpose() * rigid->getAngularVelocity();
+  const btVector3& inverse = rigid->getInvInertiaDiagLocal();
+  double twice = static_cast<double>(rigid->getLinearVelocity().length2() / rigid->getInvMass());
+  for (int i = 0; i < 3; ++i)
+    if (inverse[i] > 0) twice += static_cast<double>(turn[i] * turn[i] / inverse[i]);
+  return twice / 2;
+}
+
+// Returns 1/kg: the change of the relative speed of the bodies per unit impulse along the normal at
+// a contact.
+double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0,
+                   const btCollisionObject& body_1) {
+  const auto of = [&](const btCollisionObject& body, const btVector3& place) {
+    const btRigidBody* rigid = btRigidBody::upcast(&body);
+    if (rigid == nullptr || !(rigid->getInvMass() > 0)) return 0.0;
+    return static_cast<double>(rigid->computeImpulseDenominator(place, point.m_normalWorldOnB));
+  };
+  return of(body_0, point.m_positionWorldOnA) + of(body_1, point.m_positionWorldOnB);
+}
+
+// Rigid contacts of many patches would share a load by chance. With a little softness they share it
+// by their areas. It lets no body sink: a contact yields by the softness times its load over the
+// solver's erp, which is some 1e-6 of the fall in a step.
+void soften(btManifoldPoint& point, double mean_area_over_area, const WriteSettings& settings,
+            const btCollisionObject& body_0, const btCollisionObject& body_1) {
+  constexpr double kSoftness = 0.1;  // Of the mobility: larger ones converge sooner.
+  constexpr int kOwn = BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING | BT_CONTACT_FLAG_HAS_CONTACT_CFM;
+  const double mobility = mobility_at(point, body_0, body_1);
+  if (!(mobility > 0) || (point.m_contactPointFlags & kOwn) != 0) return;
+  // Bullet divides it by the step.
+  point.m_contactCFM =
+      static_cast<btScalar>(kSoftness * mobility * mean_area_over_area * settings.time_step);
+  point.m_contactPointFlags |= BT_CONTACT_FLAG_HAS_CONTACT_CFM;
+}
+
+}  // namespace
+
 void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
                       const btCollisionObjectWrapper& wrap_0,
                       const btCollisionObjectWrapper& wrap_1, const WriteSettings& settings) {
@@ -257,6 +310,8 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
     slot.memory[at].key = chosen[c].key;
     btManifoldPoint& written = manifold.getContactPoint(at);
     call_contact_added(written, wrap_0, wrap_1);
+    if (chosen[c].area > 0 && written.m_combinedRestitution == 0)
+      soften(written, settings.mean_area / chosen[c].area, settings, body_0, body_1);
     bounce(written, slot.memory[at], settings, body_0, body_1);
     limit_recovery(written, settings);
   }
@@ -264,37 +319,6 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   if (was_empty && slot.count > 0 && gContactStartedCallback != nullptr)
     gContactStartedCallback(&manifold);
 }
-
-namespace {
-
-// Returns J. Infinite for a kinematic body: it may add energy.
-double kinetic_energy_of(const btCollisionObject& body) {
-  if (body.isStaticObject()) return 0;
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  if (rigid == nullptr || body.isKinematicObject() || !(rigid->getInvMass() > 0))
-    return std::numeric_limits<double>::infinity();
-  const btVector3 turn =
-      rigid->getWorldTransform().getBasis().transpose() * rigid->getAngularVelocity();
-  const btVector3& inverse = rigid->getInvInertiaDiagLocal();
-  double twice = static_cast<double>(rigid->getLinearVelocity().length2() / rigid->getInvMass());
-  for (int i = 0; i < 3; ++i)
-    if (inverse[i] > 0) twice += static_cast<double>(turn[i] * turn[i] / inverse[i]);
-  return twice / 2;
-}
-
-// Returns 1/kg: the change of the relative speed of the bodies per unit impulse along the normal at
-// a contact.
-double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0,
-                   const btCollisionObject& body_1) {
-  const auto of = [&](const btCollisionObject& body, const btVector3& place) {
-    const btRigidBody* rigid = btRigidBody::upcast(&body);
-    if (rigid == nullptr || !(rigid->getInvMass() > 0)) return 0.0;
-    return static_cast<double>(rigid->computeImpulseDenominator(place, point.m_normalWorldOnB));
-  };
-  return of(body_0, point.m_positionWorldOnA) + of(body_1, point.m_positionWorldOnB);
-}
-
-}  // namespace
 
 // Bullet's solver lets bodies close a gap d in this step: v >= restitution u - d / dt, with u the
 // speed of approach. A contact that is seen before it touches therefore loses d / dt of its bounce,
@@ -380,6 +404,26 @@ void Manifolds::bounce(btManifoldPoint& point, ContactScratch& memory,
 void Manifolds::list(btManifoldArray& manifolds) const {
   if (shared_ != nullptr) return;
   for (const Slot& slot : slots_) manifolds.push_back(slot.manifold);
+}
+
+double Manifolds::deepest() const {
+  double most = 0;
+  for (const Slot& slot : slots_)
+    for (int i = 0; i < slot.manifold->getNumContacts(); ++i)
+      most = std::max(most, -static_cast<double>(slot.manifold->getContactPoint(i).getDistance()));
+  return most;
+}
+
+void Manifolds::follow_bodies(const btCollisionObject& body_0, const btCollisionObject& body_1) {
+  for (const Slot& slot : slots_)
+    for (int i = 0; i < slot.manifold->getNumContacts(); ++i) {
+      btManifoldPoint& point = slot.manifold->getContactPoint(i);
+      point.m_positionWorldOnA = body_0.getWorldTransform()(point.m_localPointA);
+      point.m_positionWorldOnB = body_1.getWorldTransform()(point.m_localPointB);
+      point.m_distance1 =
+          (point.m_positionWorldOnA - point.m_positionWorldOnB).dot(point.m_normalWorldOnB);
+      point.m_lifeTime += 1;
+    }
 }
 
 bool Manifolds::has_contacts() const {

@@ -25,6 +25,7 @@ struct WriteSettings {
   double nearness = 0;
   // m/s: overlapping bodies are separated no faster. For contacts that were not seen before.
   double recovery_speed = std::numeric_limits<double>::infinity();
+  double mean_area = 0;  // m^2: of the pair's patches.
 };
 
 class Manifolds {
@@ -52,6 +53,10 @@ class Manifolds {
   void list(btManifoldArray& manifolds) const;
   // Returns whether there were contacts in the last step.
   bool has_contacts() const;
+  // Metres: the deepest overlap of all contacts, or 0.
+  double deepest() const;
+  // Moves the contacts of the last step with their bodies, without a query.
+  void follow_bodies(const btCollisionObject& body_0, const btCollisionObject& body_1);
 
  private:
   // Memory of one contact, in the order of the manifold's points.

@@ -2,9 +2,11 @@
 // the plug-in.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "algorithm.h"
+#include "budget/step_budget.h"
 #include "gather.h"
 
 namespace isotact::bullet_detail {
@@ -27,6 +29,9 @@ struct PairState {
   std::vector<Candidate>& candidates() { return scratch->candidates; }
   OtherSolid solid{};
   const btCollisionShape* solid_of = nullptr;
+  // Null without a budget.
+  std::shared_ptr<BudgetState> budget{};
+  BudgetPair* in_budget = nullptr;
 };
 
 // Lends a pair the scratch of its thread. Callbacks of contacts may ask for other pairs meanwhile:

@@ -11,16 +11,19 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"broad", bench_broad},
-                           {"narrow", bench_narrow},
-                           {"ccd", bench_ccd},
-                           {"table1", bench_table1},
-                           {"cost", bench_cost}};
+constexpr Part kParts[] = {{"broad", bench_broad}, {"narrow", bench_narrow},
+                           {"ccd", bench_ccd},     {"table1", bench_table1},
+                           {"cost", bench_cost},   {"truth", bench_truth}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("small scenes, few steps");
   reader.only(names_of(kParts));
   reader.folder("--output", options.output, "plots of costs there, as .svg and .csv");
+  reader.folder("--scenes", options.scenes, "truth: scenes of this folder");
+  reader.text("--scene", "TEXT", options.scene, "truth: scenes whose names contain TEXT");
+  reader.number("--steps", options.most_steps, 1, 1'000'000, "truth: at most so many of a scene");
+  reader.number("--threads", options.threads, 0, 256, "truth: threads of a run");
+  reader.flag("--verbose", options.verbose, "truth: print each bad step");
 }
 
 int run(const Options& options) {

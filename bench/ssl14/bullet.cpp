@@ -19,7 +19,7 @@ constexpr Part kParts[] = {
     {"drop", bench_drop},       {"pair", bench_pair},     {"truth", bench_truth},
     {"ball", bench_ball},       {"levels", bench_levels}, {"slow", bench_slow},
     {"figures", bench_figures}, {"roll", bench_roll},     {"stack", bench_stack},
-    {"memory", bench_memory},   {"throws", bench_throws}};
+    {"memory", bench_memory},   {"throws", bench_throws}, {"budget", bench_budget}};
 
 std::string describe_peers() {
   return fmt::format("Bullet {} (single precision), packaged; {}", btGetVersion(), describe_fcl());

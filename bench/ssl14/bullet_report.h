@@ -70,6 +70,7 @@ void bench_levels(const Options& options, Stock& stock, Report& report);
 void bench_slow(const Options& options, Stock& stock, Report& report);
 void bench_figures(const Options& options, Stock& stock, Report& report);
 void bench_roll(const Options& options, Stock& stock, Report& report);
+void bench_budget(const Options& options, Stock& stock, Report& report);
 void bench_stack(const Options& options, Stock& stock, Report& report);
 void bench_memory(const Options& options, Stock& stock, Report& report);
 void bench_throws(const Options& options, Stock& stock, Report& report);

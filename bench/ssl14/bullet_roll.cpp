@@ -18,8 +18,11 @@ TriangleMesh make_round(double radius) { return make_sphere({.radius = radius, .
 OwnedShape make_round_shape(const TriangleMesh& mesh, std::uint32_t points) {
   const PointSphereTree tree = build_point_sphere_tree(
       sample_by_repulsion(mesh, {.common = {.sample_edges = false}, .count = points}));
-  return make_ours(fmt::format("ours, {} points", points), tree,
-                   build_field(mesh, {.resolution = 128}).field);
+  return own(
+      fmt::format("ours, {} points", points),
+      cook_bullet_shape(Shape::from_parts({.field = build_field(mesh, {.resolution = 128}).field,
+                                           .tree = tree,
+                                           .mesh = std::make_shared<TriangleMesh>(mesh)})));
 }
 
 struct Rolling {
@@ -104,6 +107,8 @@ void bench_roll(const Options&, Stock&, Report& report) {
       own("Bullet's sphere", std::make_unique<btSphereShape>(static_cast<btScalar>(kRadius)))};
   for (const std::uint32_t points : {1000U, 10000U, 25880U})
     shapes.push_back(make_round_shape(mesh, points));
+  shapes.push_back(own("ours, formula",
+                       cook_bullet_shape(Shape::from_analytic(SphereField{.radius = kRadius}))));
   shapes.push_back(make_hulls(make_sphere({.radius = kRadius, .frequency = 12}), {.hulls = 8}));
   for (const Ground ground : {Ground::kPlane, Ground::kBox}) {
     const char* name = ground == Ground::kPlane ? "plane" : "box";

@@ -33,7 +33,7 @@ void bench_throws(const Options& options, Stock&, Report& report) {
     Counts& c = all[{t.is_multibody, wall}];
     Outcome without, with;
     c.seconds += seconds_of([&] {
-                   without = play<btDiscreteDynamicsWorld, btMultiBodyDynamicsWorld>(t);
+                   without = play<btDiscreteDynamicsWorld, btMultiBodyDynamicsWorld>(t, true);
                  }).processor;
     c.guarded_seconds +=
         seconds_of([&] {

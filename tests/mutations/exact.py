@@ -14,7 +14,6 @@ DEPTH = "src/isotact/queries/exact_depth.cpp"
 DISTANCE = "src/isotact/queries/exact_distance.cpp"
 BODY = "src/isotact/queries/exact_body.cpp"
 ROUND = "src/isotact/queries/exact_round.cpp"
-ROUND_PAIR = "src/isotact/queries/exact_round_pair.cpp"
 POINTS = "src/isotact/queries/collide_points.cpp"
 FIELD_DISTANCE = "src/isotact/queries/distance.cpp"
 TOUCH = "src/isotact/queries/exact_touch.cpp"
@@ -152,10 +151,10 @@ MUTATIONS = [
     ("signs: nested parts are solid", BODY,
      "if (sides.nested == NestedRule::kEvenOdd)", "if (false)", SIDES),
     ("signs: shells have an inside", BODY, "if (is_shell(shape)) return false;", "", SIDES),
-    ("round pairs: as if cores were outside", ROUND_PAIR,
+    ("round pairs: as if cores were outside", ROUND,
      "const double m = std::max({0.0, cores.distance - of_radius, of_radius - far.distance});",
      "const double m = cores.distance - of_radius;", SIDES),
-    ("round pairs: the deepest is always on one", ROUND_PAIR,
+    ("round pairs: the deepest is always on one", ROUND,
      "result.is_on_a = on_a.depth >= on_b.depth;", "result.is_on_a = true;", SIDES),
     ("rings: patches have no bulge", ROUND,
      "return 0.25 * ((ring_ + radius_) * a * a + radius_ * a * b + radius_ * b * b);",

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/random.h"
 #include "isotact/field/models/analytic.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/asset_section.h"
 
 #include "queries/swept/motions.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -143,6 +145,35 @@ TEST(ContinuousCollide, AllPointsComeWithTheirTimes) {
   continuous_collide(ball(), shift({-9, 0, 0}, {-8, 0, 0}), ball(), at_rest({}), request, scratch);
   EXPECT_EQ(r.status, ContinuousStatus::kFree);
   EXPECT_TRUE(r.points.empty());
+}
+
+// Two equal boxes that slide along each other: points on four faces run along faces of the other
+// box. Their paths were once halved to the end, which took 40 seconds.
+TEST(ContinuousCollide, PointsThatRunAlongAFaceTakeFewValues) {
+  const BoxField box{.half_size = {0.3, 0.2, 0.25}};
+  const Shape a = Shape::from_analytic(box, {.spacing = 0.04}),
+              b = Shape::from_analytic(box, {.spacing = 0.04});
+  Random random(test_seed(3));
+  for (int i = 0; i < 4; ++i) {
+    // As they stand, and in a turned world, where faces are flush but for rounding.
+    const Pose world = i == 0 ? Pose{} : random_pose(random, 1);
+    const Pose from{world.rotation, transform_point(world, {1.5, 0, 0})},
+        to{world.rotation, transform_point(world, {-1.5, 0, 0})};
+    const ContinuousResult r = continuous_collide(
+        a, {from, to}, b, at_rest(world), {.accuracy = Accuracy::kField, .mode = Mode::kAll});
+    ASSERT_EQ(r.status, ContinuousStatus::kContact);
+    ASSERT_GT(r.points.size(), a.points().point_count());
+    ASSERT_LT(r.work.tracing.nodes, 500 * r.points.size());
+    for (const TouchingPoint& p : r.points) {
+      const Shape& whose = p.body == Body::kA ? a : b;
+      const double x = to_double(whose.points().point(p.point)).x * (p.body == Body::kA ? 1 : -1);
+      const SegmentInterval& first = r.intervals[p.first_interval];
+      // The point is inside while its coordinate along the path is between -0.3 and 0.3.
+      ASSERT_EQ(p.interval_count, 1U);
+      ASSERT_NEAR(static_cast<double>(first.enter), (1.5 + x - 0.3) / 3, 1e-3);
+      ASSERT_NEAR(static_cast<double>(first.exit), (1.5 + x + 0.3) / 3, 1e-3);
+    }
+  }
 }
 
 TEST(ContinuousCollide, StartsInside) {

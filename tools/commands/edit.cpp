@@ -2,14 +2,19 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "isotact/asset/build_asset.h"
 #include "isotact/base/error.h"
 #include "isotact/base/progress.h"
 #include "isotact/field/build/edit_field.h"
 #include "isotact/field/io/asset.h"
+#include "isotact/field/surface/surface.h"
 #include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/pointshell/asset_section.h"
+#include "isotact/queries/segments/segment_index.h"
 
 #include "command.h"
 #include "input/asset_input.h"
@@ -27,7 +32,7 @@ struct EditOptions {
   int resolution = kNotGiven;
   double voxel_size = kNotGiven;
   double padding = FieldSettings{}.padding;
-  bool no_mesh = false;
+  bool no_mesh = false, no_points = false, segment_index = false;
 };
 
 // part.isotact for one version; part-1.isotact, part-2.isotact and so on for several.
@@ -45,13 +50,23 @@ TriangleMesh read_version(const std::string& file, const EditOptions& o) {
   return std::move(loaded.mesh);
 }
 
+// Points are those of a build: they lie all over the surface, and every spacing may change.
 void write_version(const std::string& file, const BrickField& field, const TriangleMesh& mesh,
-                   bool keeps_mesh, Threads threads) {
+                   const std::optional<SegmentIndex>& index, const EditOptions& o,
+                   const FieldSettings& settings) {
   Asset asset{.field = field};
-  MassProperties mass = compute_mass_properties(mesh, {.density = 1, .threads = threads});
+  MassProperties mass = compute_mass_properties(mesh, {.density = 1, .threads = settings.threads});
   mass.warnings.clear();
   if (mass.status == MassStatus::kSolid) asset.mass = std::move(mass);
-  if (keeps_mesh) asset.mesh = FlatMesh::build(mesh, {.threads = threads});
+  if (!o.no_mesh) asset.mesh = FlatMesh::build(mesh, {.threads = settings.threads});
+  if (index) set_segment_index(asset, *index);
+  if (!o.no_points) {
+    const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
+                                                   .nested = settings.nested,
+                                                   .voxel_size = field.voxel_size(),
+                                                   .threads = settings.threads});
+    set_point_sphere_tree(asset, build_points(surface, field.voxel_size(), field, {}, settings));
+  }
   write_asset(file, asset);
 }
 
@@ -98,12 +113,16 @@ void run_edit(const EditOptions& o) {
   const std::vector<std::string> warnings = part.report().warnings;
   print_warnings(o.meshes[0], warnings);
 
+  std::optional<SegmentIndex> index;
+  if (o.segment_index) index = build_segment_index(part.field(), {.threads = settings.threads});
   Json versions = Json::array();
   for (std::size_t i = 1; i < o.meshes.size(); ++i) {
     const TriangleMesh next = read_version(o.meshes[i], o);
     const EditReport report = naming(o.meshes[i], [&] { return part.replace_mesh(next); });
     const std::string output = output_of(o, i);
-    write_version(output, part.field(), next, !o.no_mesh, settings.threads);
+    const BrickField field = part.field();
+    if (index) index = update_segment_index(field, report, *index, settings.threads);
+    write_version(output, field, next, index, o, settings);
     Json version{{"input", o.meshes[i]}, {"output", output}};
     version.update(as_json(report));
     versions.push_back(std::move(version));
@@ -159,6 +178,10 @@ void add_edit(CommandLine& line) {
                      options->padding, {0, kMostPadding});
   command.add_flag("--no-mesh", options->no_mesh,
                    "Leave out the triangles, which exact queries need");
+  command.add_flag("--no-points", options->no_points,
+                   "Leave out the points, which collide would make when it first needs them");
+  command.add_flag("--segment-index", options->segment_index,
+                   "Store the index for segments and swept points, which follows each edit");
   add_common_options(command, options->common);
   command.on_run([options] { run_edit(*options); });
 }

@@ -47,6 +47,10 @@ DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, c
                                       const DistanceRequest&, std::shared_ptr<void>*) {
   refuse();
 }
+void settle_contacts(const Shape&, const Pose&, const Shape&, const Pose&, double,
+                     std::vector<Contact>&, std::vector<std::uint32_t>&) {
+  refuse();
+}
 Contact guess_contact(const Shape&, const Pose&, const Shape&, const Pose&, const Contact&) {
   refuse();
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <set>
 #include <unordered_map>
 
 #include <BulletCollision/CollisionDispatch/btCollisionWorld.h>
@@ -12,6 +13,7 @@
 #include "isotact/adapters/bullet/guarded_world.h"
 #include "isotact/base/trig.h"
 
+#include "budget/step_budget.h"
 #include "impulse.h"
 #include "pair_test.h"
 
@@ -83,7 +85,13 @@ struct MotionGuard::State {
   std::vector<Follower> followers{};
   std::vector<Group> groups{};
   std::vector<FollowedPair> pairs{};
+  StepBudget budget{};
+  using PairKey = std::pair<const btCollisionObject*, const btCollisionObject*>;
+  std::set<PairKey> starved{};  // by the budget of the last step
 
+  PairKey key_of(const FollowedPair& pair) const {
+    return {followers[pair.a].object, followers[pair.b].object};
+  }
   void follow(btCollisionWorld& world);
   void follow_multibody(btMultiBody& body, int group);
   void find_pairs(btCollisionWorld& world);
@@ -233,17 +241,34 @@ void MotionGuard::State::resolve() {
   std::deque<std::size_t> queue;
   std::vector<char> queued(pairs.size(), 1);
   for (std::size_t i = 0; i < pairs.size(); ++i) queue.push_back(i);
+  // Those that the last step did not come to are first.
+  std::stable_partition(queue.begin(), queue.end(),
+                        [&](std::size_t i) { return starved.count(key_of(pairs[i])) > 0; });
+  starved.clear();
+  report.unproved = 0;
+  Allowance allowance{.has_nodes = budget.nodes > 0,
+                      .has_time = budget.microseconds > 0,
+                      .nodes = budget.nodes,
+                      .microseconds = budget.microseconds};
+  const bool is_limited = allowance.has_nodes || allowance.has_time;
+  const OpenAllowance open(is_limited ? &allowance : nullptr);
   while (!queue.empty()) {
     const std::size_t i = queue.front();
     queue.pop_front();
     queued[i] = 0;
+    allowance.was_cut = false;
     const Stop found = compute_stop_of(pairs[i]);
+    if (allowance.was_cut) {
+      ++report.unproved;
+      starved.insert(key_of(pairs[i]));
+    }
     if (found.time >= 1) continue;
     pairs[i].stop = found;
     for (const std::size_t k : {pairs[i].a, pairs[i].b})
       if (const Follower& f = followers[k]; f.group >= 0 && f.path.moves())
         stop(groups[static_cast<std::size_t>(f.group)], found.time, queue, queued);
   }
+  report.nodes = allowance.used_nodes;
 }
 
 void MotionGuard::State::move_back(double time_step) {
@@ -279,7 +304,8 @@ void MotionGuard::State::move_back(double time_step) {
 // parts would run into each other again in each step. They get the impulse of that one place.
 void MotionGuard::State::push_apart() {
   for (const FollowedPair& pair : pairs) {
-    if (pair.stop.time >= 1) continue;
+    // No place is known if a budget ended.
+    if (pair.stop.time >= 1 || !(length_sq(pair.stop.normal) > 0)) continue;
     const Follower &a = followers[pair.a], &b = followers[pair.b];
     // Others may have stopped them before.
     const double first = std::min(until(a), until(b));
@@ -292,6 +318,7 @@ MotionGuard::MotionGuard() : state_(std::make_unique<State>()) {}
 MotionGuard::MotionGuard(MotionGuard&&) noexcept = default;
 MotionGuard& MotionGuard::operator=(MotionGuard&&) noexcept = default;
 MotionGuard::~MotionGuard() = default;
+void MotionGuard::set_budget(const StepBudget& budget) { state_->budget = budget; }
 const GuardReport& MotionGuard::report() const { return state_->report; }
 
 void MotionGuard::sweep_boxes(btCollisionWorld& world) const {

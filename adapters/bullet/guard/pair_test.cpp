@@ -7,6 +7,8 @@
 
 #include "isotact/adapters/bullet/convert.h"
 
+#include "budget/step_budget.h"
+
 namespace isotact::bullet_detail {
 namespace {
 
@@ -186,8 +188,9 @@ class PairTest {
     const ShellPlacement placement = placement_of(ours, other);
     const double grown = ours.margin + other.margin;
     const double margin = std::min(grown - slack_, other.target->max_margin() * other.scale);
-    const ShellResult result =
-        find_hits(*ours.tree, *other.target, placement, {.margin = margin}, scratch_.points);
+    const ShellResult result = find_hits_in_budget(*ours.tree, *other.target, placement,
+                                                   {.margin = margin}, 1, nullptr, scratch_.points);
+    if (result.status != ShellStatus::kComplete) return false;  // Nothing is proved.
     if (result.hits.empty()) return true;
     // They may have been there before.
     const ShellPlacement then = placement_of(ours_then, other_then);
@@ -223,6 +226,7 @@ class PairTest {
     const std::vector<FeatureEdge>& edges =
         kind_ == PairKind::kMesh ? scratch_.triangles.edges : solid_->edges;
     if (edges.empty()) return true;
+    if (is_out_of_budget(edges.size())) return false;
     const double radius = kind_ == PairKind::kMesh ? 0 : solid_->radius, s = now.ours.scale;
     const Pose shape_from_edges = inverse(now.ours.world_from_shape) * now.world_from_other;
     scratch_.edges.clear();
@@ -256,6 +260,7 @@ class PairTest {
   // Points behind a face that were before it, or less deep.
   bool are_points_before_triangles(const Moment& now) {
     if (now.ours.tree == nullptr) return true;
+    if (is_out_of_budget(scratch_.triangles.faces.size())) return false;
     const PointSphereTree& tree = *now.ours.tree;
     const Pose mesh_from_shape = inverse(now.world_from_other) * now.ours.world_from_shape;
     const Pose mesh_from_shape_then =
@@ -289,6 +294,18 @@ class PairTest {
       }
     }
     return !(worst_ > 0);
+  }
+
+  // Counts work that no query counts. Nothing is proved without it.
+  static bool is_out_of_budget(std::size_t nodes) {
+    Allowance* allowance = open_allowance();
+    if (allowance == nullptr) return false;
+    if (allowance->is_spent()) {
+      allowance->cut();
+      return true;
+    }
+    allowance->used_nodes += nodes;
+    return false;
   }
 
   // Metres: how much deeper a place is than at the start if that stops the bodies, or else 0.

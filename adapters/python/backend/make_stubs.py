@@ -40,6 +40,7 @@ def of_signature(line):
     line = re.sub(r": object\b", ": typing.Any", line)
     line = re.sub(r"-> object\b", "-> typing.Any", line)
     line = re.sub(r"\*\*kwargs\b(?!:)", "**parameters: float", line)
+    line = re.sub(r"\bOptional\[", "typing.Optional[", line)
     line = re.sub(r"\bList\[", "typing.List[", line)
     line = re.sub(r"\bDict\[", "typing.Dict[", line)
     line = re.sub(r"\bTuple\[", "typing.Tuple[", line)

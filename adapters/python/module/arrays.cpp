@@ -262,6 +262,17 @@ py::array_t<double> to_python(const Mat3& m) {
   return a;
 }
 
+std::vector<Segment> to_segments(const py::handle& starts, const py::handle& ends) {
+  PointArray from(starts, "starts"), to(ends, "ends");
+  if (from.size() != to.size())
+    throw py::value_error(
+        fmt::format("ends: expected {} rows as starts has, found {}", from.size(), to.size()));
+  std::vector<Segment> segments(from.size());
+  const std::span<const Vec3f> a = from.as_single(), b = to.as_single();
+  for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = {a[i], b[i]};
+  return segments;
+}
+
 Threads to_threads(int count) {
   if (count < 0)
     throw py::value_error(fmt::format("threads: expected 0 (all) or more, found {}", count));

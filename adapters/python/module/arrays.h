@@ -17,6 +17,7 @@
 #include "isotact/base/parallel.h"
 #include "isotact/base/pose.h"
 #include "isotact/base/vec.h"
+#include "isotact/queries/segments/segment.h"
 
 namespace isotact::python {
 
@@ -87,6 +88,9 @@ py::array_t<Number> view_rows(const Number* data, std::size_t rows, py::ssize_t 
   view.attr("setflags")(py::arg("write") = false);
   return view;
 }
+
+// Rows of two arrays of points.
+std::vector<Segment> to_segments(const py::handle& starts, const py::handle& ends);
 
 Threads to_threads(int count);
 

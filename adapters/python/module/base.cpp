@@ -195,8 +195,8 @@ std::size_t find_word(const std::string& given, const char* name,
 void add_base(py::module_& m) {
   // Lives as long as the process: nothing may be released after the interpreter has ended.
   static PyObject* const error = PyErr_NewExceptionWithDoc(
-      "isotact.Error", "What the library cannot do, with the reason and what would help.", nullptr,
-      nullptr);
+      "isotact.Error", "The reason why the library cannot do something, and what would help.",
+      nullptr, nullptr);
   m.attr("Error") = py::reinterpret_borrow<py::object>(error);
   // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11's interface
   py::register_exception_translator([](std::exception_ptr thrown) {

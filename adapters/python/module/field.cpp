@@ -172,9 +172,8 @@ void add_field(py::module_& m) {
           "longest side, 128 by default), voxel_size and accuracy (metres) is given. accuracy: the "
           "largest cells whose proved error near the surface, and up to range from it, is at most "
           "this. sign: 'auto', 'pseudonormal', 'winding' or 'unsigned'. nested: 'winding' or "
-          "'even-odd'. keep_thin: 'ignore', 'report', 'refine' or 'offset'. What was closed or "
-          "lost "
-          "is a warning.")
+          "'even-odd'. keep_thin: 'ignore', 'report', 'refine' or 'offset'. Warnings say "
+          "what was closed or lost.")
       .def_static("load", &load, py::arg("path"), py::kw_only(), py::arg("map") = true,
                   "The field of an asset. map: its pages are read when they are first touched.")
       .def(

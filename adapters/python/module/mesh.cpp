@@ -274,7 +274,7 @@ void add_mesh(py::module_& m) {
             return describe_flaws(flaws);
           },
           py::kw_only(), py::arg("self_intersections") = false, py::arg("threads") = 0,
-          "What is wrong with the mesh, as a dictionary; 'in_words' lists sentences, worst first.")
+          "The faults of the mesh, as a dictionary; 'in_words' lists sentences, worst first.")
       .def("repair", &repair, py::kw_only(), py::arg("weld") = 0.0, py::arg("degenerate") = true,
            py::arg("duplicates") = true, py::arg("fill_holes") = false,
            py::arg("keep_largest") = std::size_t{0}, py::arg("outward") = "all",

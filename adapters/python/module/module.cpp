@@ -10,6 +10,9 @@ PYBIND11_MODULE(_core, m) {
   add_shape(m);
   add_queries(m);
   add_batches(m);
+  add_certificates(m);
+  add_voxmap(m);
+  add_gpu(m);
   add_world(m);
   add_scene(m);
 }

@@ -16,14 +16,17 @@ namespace isotact::python {
 
 namespace py = pybind11;
 
-void add_base(py::module_& m);     // Pose, Error, version
-void add_mesh(py::module_& m);     // Mesh
-void add_field(py::module_& m);    // Field
-void add_shape(py::module_& m);    // Shape
-void add_queries(py::module_& m);  // collide, distance, continuous_collide
-void add_batches(py::module_& m);  // many poses, many pairs
-void add_world(py::module_& m);    // World
-void add_scene(py::module_& m);    // Scene, Run
+void add_base(py::module_& m);          // Pose, Error, version
+void add_mesh(py::module_& m);          // Mesh
+void add_field(py::module_& m);         // Field
+void add_shape(py::module_& m);         // Shape
+void add_queries(py::module_& m);       // collide, distance, continuous_collide
+void add_batches(py::module_& m);       // many poses, many pairs
+void add_certificates(py::module_& m);  // certify
+void add_gpu(py::module_& m);           // GpuTracer
+void add_voxmap(py::module_& m);        // Voxmap
+void add_world(py::module_& m);         // World
+void add_scene(py::module_& m);         // Scene, Run
 
 // Immutable. A Mesh, (vertices, faces), a path, or anything with `vertices` and `faces` or
 // `triangles`, such as meshes of trimesh and Open3D.

@@ -97,8 +97,8 @@ void add_collide_result(py::module_& m) {
           "If exact: a part of one body is inside of the other, and surfaces do not touch.")
       .def_property_readonly("method", [](const R& r) { return word_of(kMethodNames, r.method); })
       .def_readonly("contacts", &R::contacts,
-                    "A list of Contact, the deepest first. They come from points on the surfaces: "
-                    "normals and depths are those of samples. distance() has exact ones.")
+                    "A list of Contact, the deepest first. Samples lead to them; if exact, points, "
+                    "normals and depths are those of the surfaces.")
       .def_property_readonly(
           "distance",
           [](const R& r) -> py::object {
@@ -145,9 +145,8 @@ void add_distance_result(py::module_& m) {
       .def_property_readonly("exact", [](const R& r) { return r.result.exact; })
       .def_property_readonly(
           "distance", [](const R& r) { return r.result.distance; },
-          "Between the nearest points; infinite beyond max_distance. Where bodies overlap: minus "
-          "the "
-          "depth of the deepest point of either surface, which may be small for bodies that "
+          "Between the nearest points; infinite beyond max_distance. For bodies that overlap, it "
+          "is minus the depth of the deepest point of either surface, which may be small if they "
           "coincide.")
       .def_property_readonly("lower_bound", [](const R& r) { return r.result.lower_bound; })
       .def_property_readonly("upper_bound", [](const R& r) { return r.result.upper_bound; })
@@ -289,22 +288,15 @@ void add_pairs(py::module_& m) {
          const py::object& to_a, const py::object& from_b, const py::object& to_b,
          const std::string& motion, int degree, const std::string& accuracy, double margin,
          double time_tolerance, bool want_distance, std::uint64_t max_tests) {
-        const auto motion_of = [](const py::object& from, const py::object& to,
-                                  const char* from_name, const char* to_name) {
-          const Pose start = to_pose(from, from_name);
-          return to.is_none() ? at_rest(start) : BodyMotion{start, to_pose(to, to_name), {}};
-        };
-        const BodyMotion of_a = motion_of(from_a, to_a, "from_a", "to_a");
-        const BodyMotion of_b = motion_of(from_b, to_b, "from_b", "to_b");
-        const ContinuousRequest request{
-            .accuracy = to_accuracy(accuracy),
-            .margin = margin,
-            .model = static_cast<MotionModel>(
-                find_word(motion, "motion", {"straight", "rates", "screw", "polynomial"})),
-            .degree = degree,
-            .time_tolerance = time_tolerance,
-            .want_distance = want_distance,
-            .max_tests = max_tests};
+        const BodyMotion of_a = to_motion(from_a, to_a, "from_a", "to_a");
+        const BodyMotion of_b = to_motion(from_b, to_b, "from_b", "to_b");
+        const ContinuousRequest request{.accuracy = to_accuracy(accuracy),
+                                        .margin = margin,
+                                        .model = to_motion_model(motion),
+                                        .degree = degree,
+                                        .time_tolerance = time_tolerance,
+                                        .want_distance = want_distance,
+                                        .max_tests = max_tests};
         const py::gil_scoped_release unlocked;
         thread_local ContinuousScratch scratch;
         return ContinuousResult(continuous_collide(a.shape, of_a, b.shape, of_b, request, scratch));

@@ -7,14 +7,28 @@
 #include <string>
 
 #include "isotact/queries/collide.h"
+#include "isotact/queries/continuous_collide.h"
 #include "isotact/queries/distance.h"
 
+#include "arrays.h"
 #include "module.h"
 
 namespace isotact::python {
 
 inline Accuracy to_accuracy(const std::string& word) {
   return static_cast<Accuracy>(find_word(word, "accuracy", {"best", "field", "exact"}));
+}
+
+// A body without a second pose rests.
+inline BodyMotion to_motion(const py::object& from, const py::object& to, const char* from_name,
+                            const char* to_name) {
+  const Pose start = to_pose(from, from_name);
+  return to.is_none() ? at_rest(start) : BodyMotion{start, to_pose(to, to_name), {}};
+}
+
+inline MotionModel to_motion_model(const std::string& word) {
+  return static_cast<MotionModel>(
+      find_word(word, "motion", {"straight", "rates", "screw", "polynomial"}));
 }
 
 struct CollideWords {

@@ -1,5 +1,7 @@
 #include <cmath>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
@@ -8,8 +10,6 @@
 #include "isotact/asset/build_asset.h"
 #include "isotact/asset/load_shape.h"
 #include "isotact/base/error.h"
-#include "isotact/field/models/csg.h"
-#include "isotact/field/models/terrain_field.h"
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/segments/segment.h"
 #include "isotact/queries/segments/segment_index.h"
@@ -19,6 +19,7 @@
 #include "long_work.h"
 #include "module.h"
 #include "shape_object.h"
+#include "solids.h"
 
 namespace isotact::python {
 namespace {
@@ -73,52 +74,6 @@ ShapeObject load(const std::filesystem::path& path, const std::string& unit,
   });
   warn(report.warnings);
   return {std::move(*shape)};
-}
-
-const AnalyticSolid& solid_of(const ShapeObject& s, const char* verb) {
-  if (!s.shape.solid())
-    throw Error(
-        fmt::format("{} takes simple solids (box, sphere, ...), not shapes of meshes", verb));
-  return *s.shape.solid();
-}
-
-ShapeObject analytic(const AnalyticSolid& solid) { return {Shape::from_analytic(solid)}; }
-
-// A thousand levels are safe (any_field.h).
-ShapeObject combined(const AnalyticSolid& solid, int depth) {
-  constexpr int kDeepest = 1000;
-  if (depth > kDeepest)
-    throw Error(
-        fmt::format("a combination of more than {} solids in a chain: combine halves", kDeepest));
-  ShapeObject made = analytic(solid);
-  made.depth = depth;
-  return made;
-}
-
-double positive(double value, const char* name) {
-  if (!(value > 0) || !std::isfinite(value))
-    throw py::value_error(fmt::format("{}: expected a positive length, found {}", name, value));
-  return value;
-}
-
-ShapeObject terrain(const py::object& given, double spacing) {
-  const py::array a = to_array(given, "heights");
-  if (a.ndim() != 2 || a.shape(0) < 2 || a.shape(1) < 2)
-    throw py::value_error(
-        "heights: expected an array of shape (rows along z, columns along x), at "
-        "least 2 of each");
-  const py::array_t<double> numbers = to_numbers(a, "heights", static_cast<std::size_t>(a.size()),
-                                                 "shape (rows, columns) of numbers");
-  TerrainHeights t;
-  t.spacing = positive(spacing, "spacing");
-  t.cells_x = static_cast<std::int32_t>(a.shape(1)) - 1;
-  t.cells_z = static_cast<std::int32_t>(a.shape(0)) - 1;
-  t.origin_x = -t.spacing * t.cells_x / 2;
-  t.origin_z = -t.spacing * t.cells_z / 2;
-  t.heights.reserve(static_cast<std::size_t>(numbers.size()));
-  for (py::ssize_t i = 0; i < numbers.size(); ++i)
-    t.heights.push_back(static_cast<float>(numbers.data()[i]));
-  return analytic(TerrainField(std::move(t)));
 }
 
 const ExactField& exact_field(const ShapeObject& s) {
@@ -219,13 +174,7 @@ py::tuple trace(const ShapeObject& s, const py::object& starts, const py::object
                 double margin, const std::string& mode, int thread_count) {
   constexpr Mode kModes[] = {Mode::kAll, Mode::kFirst, Mode::kAny};
   const Mode wanted = kModes[find_word(mode, "mode", {"all", "first", "any"})];
-  PointArray from(starts, "starts"), to(ends, "ends");
-  if (from.size() != to.size())
-    throw py::value_error(
-        fmt::format("ends: expected {} rows as starts has, found {}", from.size(), to.size()));
-  std::vector<Segment> segments(from.size());
-  const std::span<const Vec3f> a = from.as_single(), b = to.as_single();
-  for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = {a[i], b[i]};
+  const std::vector<Segment> segments = to_segments(starts, ends);
   const SegmentSettings settings{
       .margin = margin, .mode = wanted, .threads = to_threads(thread_count)};
   SegmentResults results;
@@ -258,19 +207,55 @@ py::array_t<float> points_of(const ShapeObject& s) {
 }
 
 // All parts that queries need, as `isotact build` stores them.
-void save(const ShapeObject& s, const std::filesystem::path& path) {
-  const py::gil_scoped_release unlocked;
-  const Shape& shape = s.shape;
+Asset asset_of(const Shape& shape) {
   Asset asset;
-  asset.field = shape.brick_field();
-  set_point_sphere_tree(asset, shape.points());
-  asset.mass = shape.mass();
-  asset.mass->warnings.clear();
+  // Of a voxelmap alone a field would be made, and queries would then read that.
+  if (shape.can_have_field() && (shape.field() || !shape.voxmap()))
+    asset.field = shape.brick_field();
+  if (shape.can_have_points()) {
+    set_point_sphere_tree(asset, shape.points());
+    asset.mass = shape.mass();
+    asset.mass->warnings.clear();
+  }
+  asset.voxmap = shape.voxmap();
   if (shape.parts().flat_mesh)
     asset.mesh = *shape.parts().flat_mesh;
   else if (has_triangles(shape))
     asset.mesh = FlatMesh::build(*shape.parts().mesh);
-  save_asset(path, asset);
+  if (const auto& rule = shape.parts().sign_rule; rule && rule->nested == NestedRule::kEvenOdd)
+    asset.source.settings = R"({"nested": "even-odd"})";
+  return asset;
+}
+
+void save(const ShapeObject& s, const std::filesystem::path& path) {
+  const py::gil_scoped_release unlocked;
+  save_asset(path, asset_of(s.shape));
+}
+
+// ---- pickles ------------------------------------------------------------------------------------
+
+// Solids travel as their recipe, all others as an asset.
+py::tuple get_state(const ShapeObject& s) {
+  if (s.recipe) return py::make_tuple("solid", encode_recipe(*s.recipe));
+  std::vector<std::byte> bytes;
+  {
+    const py::gil_scoped_release unlocked;
+    bytes = encode_asset(asset_of(s.shape));
+  }
+  return py::make_tuple("asset",
+                        py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+ShapeObject of_state(const py::tuple& state) {
+  const bool fits = state.size() == 2 && py::isinstance<py::str>(state[0]);
+  const std::string kind = fits ? py::cast<std::string>(state[0]) : "";
+  if (kind == "solid") return shape_of_recipe(decode_recipe(state[1]));
+  if (kind != "asset" || !py::isinstance<py::bytes>(state[1]))
+    throw py::value_error("this pickle holds no shape of this version");
+  const auto bytes = py::cast<std::string_view>(state[1]);
+  const py::gil_scoped_release unlocked;
+  // Copied, since the bytes of an asset are aligned.
+  return {Shape::from_asset(decode_asset(std::as_bytes(std::span(bytes)), "a pickled shape"))};
 }
 
 // That of the triangles; the shape's own box may have some cells more.
@@ -297,84 +282,6 @@ std::string repr(const ShapeObject& s) {
                                                     : "a field";
   return fmt::format("<isotact.Shape of {}: {:.4g} x {:.4g} x {:.4g} m>", kind, size.x, size.y,
                      size.z);
-}
-
-void add_solids(py::class_<ShapeObject>& c) {
-  c.def_static(
-       "plane",
-       [](const py::object& normal, double offset) {
-         const Vec3 n = to_vec3(normal, "normal");
-         if (!(length(n) > 0)) throw py::value_error("normal: expected a direction, found 0 0 0");
-         return analytic(PlaneField{.normal = normalized(n), .offset = offset});
-       },
-       py::arg("normal") = py::make_tuple(0, 1, 0), py::arg("offset") = 0.0,
-       "The half-space behind a plane: everything below `offset` along the normal is solid.")
-      .def_static(
-          "box",
-          [](const py::object& size) {
-            const Vec3 s = to_vec3(size, "size");
-            for (std::size_t k = 0; k < 3; ++k) positive(s[k], "size");
-            return analytic(BoxField{.half_size = s * 0.5});
-          },
-          py::arg("size"), "A box about the origin; size: its three sides.")
-      .def_static(
-          "sphere", [](double r) { return analytic(SphereField{.radius = positive(r, "radius")}); },
-          py::arg("radius"))
-      .def_static(
-          "capsule",
-          [](double r, double length) {
-            const double half = positive(length, "length") / 2;
-            return analytic(CapsuleField{
-                .a = {0, -half, 0}, .b = {0, half, 0}, .radius = positive(r, "radius")});
-          },
-          py::arg("radius"), py::arg("length"), "Along y; length: of the straight part.")
-      .def_static(
-          "cylinder",
-          [](double r, double h) {
-            return analytic(
-                CylinderField{.radius = positive(r, "radius"), .height = positive(h, "height")});
-          },
-          py::arg("radius"), py::arg("height"), "Along y, about the origin.")
-      .def_static(
-          "cone",
-          [](double r, double h) {
-            return analytic(
-                ConeField{.radius = positive(r, "radius"), .height = positive(h, "height")});
-          },
-          py::arg("radius"), py::arg("height"), "Along y, about the origin.")
-      .def_static(
-          "torus",
-          [](double r, double tube) {
-            return analytic(TorusField{.radius = positive(r, "radius"),
-                                       .tube_radius = positive(tube, "tube_radius")});
-          },
-          py::arg("radius"), py::arg("tube_radius"), "Around y; radius: of the tube's middle.")
-      .def_static("terrain", &terrain, py::arg("heights"), py::arg("spacing"),
-                  "Ground of heights[z, x] (y, metres) on a grid, about the origin; solid below.")
-      .def("__or__",
-           [](const ShapeObject& a, const ShapeObject& b) {
-             return combined(Union{solid_of(a, "a union"), solid_of(b, "a union")},
-                             1 + std::max(a.depth, b.depth));
-           })
-      .def("__and__",
-           [](const ShapeObject& a, const ShapeObject& b) {
-             return combined(
-                 Intersection{solid_of(a, "an intersection"), solid_of(b, "an intersection")},
-                 1 + std::max(a.depth, b.depth));
-           })
-      .def("__sub__",
-           [](const ShapeObject& a, const ShapeObject& b) {
-             return combined(Difference{solid_of(a, "a difference"), solid_of(b, "a difference")},
-                             1 + std::max(a.depth, b.depth));
-           })
-      .def(
-          "placed",
-          [](const ShapeObject& a, const py::object& pose, double scale) {
-            return combined(place(solid_of(a, "placed"), to_pose(pose, "pose"), scale),
-                            1 + a.depth);
-          },
-          py::arg("pose"), py::kw_only(), py::arg("scale") = 1.0,
-          "A simple solid, scaled and moved, for combinations by |, & and -.");
 }
 
 }  // namespace
@@ -476,6 +383,7 @@ void add_shape(py::module_& m) {
                                  all.push_back(in_words_of_python(w));
                                return all;
                              })
+      .def(py::pickle(&get_state, &of_state))
       .def("__copy__", [](const ShapeObject& s) { return s; })
       .def(
           "__deepcopy__", [](const ShapeObject& s, const py::object&) { return s; },

@@ -9,11 +9,14 @@
 
 namespace isotact::python {
 
+struct SolidRecipe;  // solids.h
+
 struct ShapeObject {
   Shape shape;
   // For exact distances of points; made on first use.
   std::shared_ptr<MadeOnce<ExactField>> exact = std::make_shared<MadeOnce<ExactField>>();
-  int depth = 0;  // Of the tree of a combination: queries descend it by recursion.
+  // How a simple solid, or a combination of some, was made. Null for all other shapes.
+  std::shared_ptr<const SolidRecipe> recipe{};
 };
 
 }  // namespace isotact::python

@@ -169,7 +169,7 @@ void add_stepping(py::class_<SharedWorld>& c) {
             const auto use = o.use();
             use->world.move_to(checked(use->world, body), to_pose(pose, "pose"));
           },
-          py::arg("body"), py::arg("pose"), "Where a kinematic body shall be after the next step.")
+          py::arg("body"), py::arg("pose"), "The pose of a kinematic body after the next step.")
       .def(
           "add_load",
           [](const SharedWorld& o, BodyId body, const py::object& force, const py::object& torque) {

@@ -26,6 +26,9 @@ class AnyField {
   FieldSample sample(const Vec3& point) const { return field_->sample(point); }
   Aabb bounds() const { return field_->bounds(); }
   double lipschitz() const { return field_->lipschitz(); }
+  // Whether values along any segment are a convex function but for rounding, as signed distances
+  // from convex bodies are: the model says so by a constant kConvex.
+  bool is_convex() const { return field_->is_convex(); }
   Interval range(const Aabb& box) const { return field_->range(box); }
   Interval distance_bounds(const Vec3& point) const { return field_->distance_bounds(point); }
 
@@ -36,6 +39,7 @@ class AnyField {
     virtual FieldSample sample(const Vec3& point) const = 0;
     virtual Aabb bounds() const = 0;
     virtual double lipschitz() const = 0;
+    virtual bool is_convex() const = 0;
     virtual Interval range(const Aabb& box) const = 0;
     virtual Interval distance_bounds(const Vec3& point) const = 0;
   };
@@ -47,6 +51,12 @@ class AnyField {
     FieldSample sample(const Vec3& point) const override { return field.sample(point); }
     Aabb bounds() const override { return field.bounds(); }
     double lipschitz() const override { return field.lipschitz(); }
+    bool is_convex() const override {
+      if constexpr (requires { F::kConvex; })
+        return F::kConvex;
+      else
+        return false;
+    }
     Interval range(const Aabb& box) const override { return field.range(box); }
     Interval distance_bounds(const Vec3& point) const override {
       return field.distance_bounds(point);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "isotact/base/error.h"
+#include "isotact/base/parallel.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
@@ -251,44 +253,47 @@ void set_free(const detail::CollidePair& pair, const CollideRequest& request,
   result.most_distance = apart.upper_bound;
 }
 
-// Bodies that touch, whatever points have found.
+// Bodies that touch, whatever points have found: their contacts become those of the surfaces.
 void confirm_contact(const detail::CollidePair& pair, const CollideRequest& request,
                      const Verdict& verdict, detail::TouchScratch& memory, CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   result.exact = true;
   result.blind_depth = 0;
   result.status = CollideStatus::kContact;
-  if (!result.contacts.empty()) return;
-  // An overlap so small that no sample is in it. Only a distance needs its deepest point.
-  result.first_contact.assign({0, 1});
-  result.has_distance = true;
-  if (!request.want_distance) {
+  if (!result.contacts.empty())
+    detail::settle_contacts(a, world_from_a, b, world_from_b, request.margin, result.contacts,
+                            result.first_contact);
+  if (result.contacts.empty()) {  // an overlap so small that no sample is in it
     const Contact touch = find_witness(pair, verdict, request.margin, memory);
     result.contacts.push_back(detail::guess_contact(a, world_from_a, b, world_from_b, touch));
-    result.distance = -result.contacts[0].depth;
-    result.lower_bound = std::min(result.lower_bound, result.distance);
-    return;
+    result.first_contact.assign({0, 1});
   }
-  const DistanceResult deep = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
-  result.contacts.push_back(deep.contact);
-  result.distance = deep.distance;
-  result.lower_bound = deep.lower_bound;
 }
 
-// What points have measured is no bound of the surfaces. How deep bodies overlap would take a
-// search of its own.
+Contact& deepest_of(std::vector<Contact>& contacts) {
+  return *std::max_element(contacts.begin(), contacts.end(),
+                           [](const Contact& x, const Contact& y) { return x.depth < y.depth; });
+}
+
+// The contacts' depth is no bound of how deep the surfaces are. That takes a search of its own,
+// which leads to the deepest point of all.
 void set_exact_distance(const detail::CollidePair& pair, const CollideRequest& request,
-                        CollideResult& result) {
+                        std::shared_ptr<void>& memory, CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
+  Contact& deepest = deepest_of(result.contacts);
+  result.has_distance = true;
+  result.distance = -deepest.depth;
   result.lower_bound = -std::numeric_limits<double>::infinity();
   if (!request.want_distance) return;
   const DistanceResult found =
-      detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
-  result.has_distance = true;
-  result.most_distance = found.upper_bound;
-  if (found.touching || (found.contained && found.distance <= 0)) return;
+      detail::compute_exact_distance(a, world_from_a, b, world_from_b, {}, &memory);
   result.distance = found.distance;
   result.lower_bound = result.least_distance = found.lower_bound;
+  result.most_distance = found.upper_bound;
+  const Contact sample = deepest;
+  deepest = found.contact;
+  deepest.sampled_by = sample.sampled_by;
+  deepest.point = sample.point;
 }
 
 // Mode::kAny.
@@ -365,8 +370,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   }
   if (!exact) return s.result;
   set_kind(verdict, s.result);
-  set_exact_distance(pair, request, s.result);
   confirm_contact(pair, request, verdict, s.touch, s.result);
+  set_exact_distance(pair, request, s.depth_search, s.result);
   return s.result;
 }
 
@@ -376,13 +381,9 @@ CollideResult collide(const Shape& a, const Pose& world_from_a, const Shape& b,
   return collide(a, world_from_a, b, world_from_b, request, scratch);
 }
 
-void prepare(const Shape& shape, const CollideRequest& request) {
-  detail::check_request(request);
-  if (request.accuracy == Accuracy::kExact ||
-      (detail::asks_for_triangles(request) && detail::can_be_exact(shape))) {
-    detail::exact_body(shape);
-    detail::prepare_sides(shape);
-  }
+namespace {
+
+void prepare_method(const Shape& shape, const CollideRequest& request) {
   switch (method_of(request)) {
     case Method::kIntersectionField:
       detail::prepare_intersection(shape);
@@ -397,6 +398,20 @@ void prepare(const Shape& shape, const CollideRequest& request) {
       if (shape.can_have_points()) shape.points();
       if (shape.can_have_field()) shape.shell_target(std::max(request.margin, 0.0));
   }
+}
+
+}  // namespace
+
+void prepare(const Shape& shape, const CollideRequest& request) {
+  detail::check_request(request);
+  const bool wants_triangles = request.accuracy == Accuracy::kExact ||
+                               (detail::asks_for_triangles(request) && detail::can_be_exact(shape));
+  if (!wants_triangles) return prepare_method(shape, request);
+  detail::exact_body(shape);
+  parallel_for(2, 1, request.threads, [&](std::size_t part, std::size_t) {
+    if (part == 0) detail::prepare_sides(shape);
+    if (part == 1) prepare_method(shape, request);
+  });
 }
 
 }  // namespace isotact

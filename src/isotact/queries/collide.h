@@ -72,9 +72,9 @@ struct DepthRequest {
 
 // If a comment names a method, other methods throw Error for any value but the default.
 struct CollideRequest {
-  // Whether the triangles decide if bodies touch; contacts and forces are the method's all the
-  // same, with its roles, level and max_nodes. With kBest they do if both shapes can be exact
-  // (distance.h). The request must have kAutomatic, a margin of 0 or more, and no
+  // Whether the triangles decide if bodies touch. Samples lead to the contacts all the same, with
+  // roles, level and max_nodes, and forces are those of samples. With kBest they do if both shapes
+  // can be exact (distance.h). The request must have kAutomatic, a margin of 0 or more, and no
   // max_microseconds, which the triangles do not know. With kExact anything else is an Error.
   // Loops of microseconds set kField.
   Accuracy accuracy = Accuracy::kBest;
@@ -100,7 +100,7 @@ struct CollideRequest {
   double max_microseconds = 0;
   // kPoints: finds the distance of bodies that are apart. Outside of a field's box it is a lower
   // bound (field.h); distance() is better there, and takes longer. For exact verdicts it is that
-  // of distance(), unless bodies overlap.
+  // of distance(), and takes as long: bodies that overlap have the deepest point as a contact.
   bool want_distance = false;
   bool want_force = false;  // kPoints; see CollideResult::has_force
   // kField: kFree and kContact are verdicts about the points alone, as in Mode::kAny. Loops of
@@ -152,11 +152,14 @@ enum class CollideStatus : std::uint8_t {
 struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
   // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
-  // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
-  // is where triangles touch, or a point deep in the overlap if one is found at once. With
-  // want_distance it is the deepest point. For kAny it is where two triangles cross, with depth 0
-  // and the normal of B's triangle. It may also be a point of a part that is inside of the other
-  // body.
+  // is 0. If it is kFree, the method's contacts are left out. Else each contact is a point on one
+  // surface and the nearest point of the other one, with the normal there; those outside are left
+  // out. The deepest contact is searched for along its surface: of two balls, its depth is within a
+  // hundredth of the exact one in 95 of 100 cases. With want_distance it is the deepest point. An
+  // open mesh has the contacts of its field where a hole is. If the method found none, the contact
+  // is where triangles touch, or the deepest place nearby. For kAny it is where two triangles
+  // cross, with depth 0 and the normal of a triangle. It may also be a point of a part that is
+  // inside of the other body.
   bool exact = false;
   // Why there is contact, if `exact`: the surfaces share a point, or a part of one body is inside
   // of the other and they do not. Both are false for contact by points and fields alone, and if the
@@ -173,9 +176,8 @@ struct CollideResult {
   // Whether `distance` is known: bodies that touch, or a distance that was asked for.
   bool has_distance = false;
   // Metres: the least distance found, negative if they overlap; infinite if it is not known. If
-  // `exact`, lower_bound is that of the triangles' distance, and so is `distance` if bodies that do
-  // not overlap were asked for it. Else no point of either shell has less than lower_bound. Minus
-  // infinity if nothing is known.
+  // `exact`, both are those of the triangles' distance if it was asked for. Else no point of either
+  // shell has less than lower_bound. Minus infinity if nothing is known.
   double distance = 0, lower_bound = 0;
   // Whether force, torque and area are known: asked for, by a method that computes them.
   bool has_force = false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isotact/base/error.h"
+#include "isotact/base/parallel.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/pair_checks.h"
@@ -313,13 +314,16 @@ void prepare(const Shape& shape, const ContinuousRequest& request) {
                             request.method != Method::kAutomatic || request.roles != Roles::kBoth ||
                             request.mode == Mode::kAll || request.margin < 0 ||
                             !detail::can_be_exact(shape);
-  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape)) {
-    detail::exact_body(shape);
-    detail::prepare_sides(shape);
-  }
-  if (!wants_points || (request.accuracy == Accuracy::kExact && request.mode != Mode::kAll)) return;
-  if (shape.can_have_points()) shape.points();
-  if (shape.can_have_field()) shape.swept_tracer(settings_of(request));
+  const bool wants_triangles = request.accuracy != Accuracy::kField && detail::can_be_exact(shape);
+  const bool only_triangles =
+      !wants_points || (request.accuracy == Accuracy::kExact && request.mode != Mode::kAll);
+  if (wants_triangles) detail::exact_body(shape);
+  parallel_for(3, 1, request.threads, [&](std::size_t part, std::size_t) {
+    if (part == 0 && wants_triangles) detail::prepare_sides(shape);
+    if (only_triangles) return;
+    if (part == 1 && shape.can_have_field()) shape.swept_tracer(settings_of(request));
+    if (part == 2 && shape.can_have_points()) shape.points();
+  });
 }
 
 }  // namespace isotact

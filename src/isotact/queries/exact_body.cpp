@@ -253,8 +253,9 @@ SignRule sign_rule_of(const Shape& shape) {
   return {.is_unsigned = f.sign == SignMethod::kUnsigned, .nested = f.nested};
 }
 
-// The surface of which the field is, or would be. The same passes turn components over and close
-// holes as for the field, so that signs agree. Null for triangles without any area.
+// The surface of which the field is, or would be, but perhaps for pairs that cancel. The same
+// passes turn components over and close holes as for the field, so that signs agree. Null for
+// triangles without any area.
 std::shared_ptr<const Surface> surface_of(const Shape& shape) {
   const auto& data = ShapeAccess::data(shape);
   if (shape.parts().prepared) return shape.parts().prepared;
@@ -268,6 +269,7 @@ std::shared_ptr<const Surface> surface_of(const Shape& shape) {
         prepare_surface(mesh, {.sign = rule.is_unsigned ? SignMethod::kUnsigned : SignMethod::kAuto,
                                .nested = rule.nested,
                                .voxel_size = cell,
+                               .drop_cancelling_pairs = false,
                                .threads = f.threads}));
   } catch (const Cancelled&) {
     throw;
@@ -290,7 +292,9 @@ BodySides make_sides(const Shape& shape) {
   const Threads threads = ShapeAccess::data(shape).settings.field.threads;
   return {.winding = same ? WindingTree(Bvh(body.triangles))
                           : WindingTree(surface->mesh, {.threads = threads}),
-          .nested = surface->nested};
+          .nested = surface->nested,
+          // Sheets of two triangles that cancel have more than two at some edges.
+          .faces_out = same && r.watertight && surface->nested == NestedRule::kWinding};
 }
 
 const BodySides& sides_of(const Shape& shape) {
@@ -387,6 +391,18 @@ void prepare_sides(const Shape& shape) {
 
 bool has_sided_field(const Shape& shape) { return !shape.solid() && has_plain_field(shape); }
 
+namespace {
+
+bool has_winding(const BodySides& sides, const Vec3& point) {
+  if (!sides.has_inside) return false;
+  const double winding = compute_winding_number(sides.winding, to_float(point));
+  // The prepared surface is closed: the number is whole but for the tree's error of a hundredth.
+  if (sides.nested == NestedRule::kEvenOdd) return std::lround(winding) % 2 != 0;
+  return winding > 0.5;
+}
+
+}  // namespace
+
 bool is_inside(const Shape& shape, const Vec3& point, double distance) {
   if (shape.solid()) return shape.solid()->value(point) < 0;
   if (is_shell(shape)) return false;
@@ -395,12 +411,20 @@ bool is_inside(const Shape& shape, const Vec3& point, double distance) {
     if ((bounds.lower > 0 || bounds.upper < 0) && distance > undecided_distance(shape))
       return bounds.upper < 0;
   }
+  return has_winding(sides_of(shape), point);
+}
+
+// Next to a face, the winding number is greater behind it than in front by one. It is nowhere
+// negative, unless a part of the surface is inside out.
+bool is_inside_near(const Shape& shape, const Vec3& point, const Vec3& off_face,
+                    const Vec3& normal) {
+  if (shape.solid()) return shape.solid()->value(point) < 0;
+  if (is_shell(shape)) return false;
   const BodySides& sides = sides_of(shape);
-  if (!sides.has_inside) return false;
-  const double winding = compute_winding_number(sides.winding, to_float(point));
-  // The prepared surface is closed: the number is whole but for the tree's error of a hundredth.
-  if (sides.nested == NestedRule::kEvenOdd) return std::lround(winding) % 2 != 0;
-  return winding > 0.5;
+  const double height = dot(off_face, normal);
+  if (sides.faces_out && height < 0 && height * height > (1 - 1e-6) * length_sq(off_face))
+    return true;
+  return has_winding(sides, point);
 }
 
 }  // namespace isotact::detail

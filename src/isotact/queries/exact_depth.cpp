@@ -20,6 +20,7 @@
 #include "isotact/queries/detail/exact_depth.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -165,20 +166,23 @@ class DeepestSearch {
     if (!shape_.can_have_field()) return;
     const AnyField& field = shape_.any_field();
     struct Step {
-      double value;
-      std::uint32_t child;
+      double value = 0;
+      std::uint32_t child = 0;
       bool operator<(const Step& other) const { return value < other.value; }
     };
     constexpr std::size_t kPaths = 4;
-    std::vector<Step> steps{{0, 0}}, next;
+    std::array<Step, kPaths> steps{};  // the first is the root
+    std::array<Step, kPaths * kNodeWidth> next;
+    std::size_t step_count = 1;
     struct Corner {
       double value = 0;
       Vec3 at{};
     };
     Corner deepest[2];
-    while (!steps.empty()) {
-      next.clear();
-      for (const Step& step : steps) {
+    while (step_count > 0) {
+      std::size_t next_count = 0;
+      for (std::size_t s = 0; s < step_count; ++s) {
+        const Step& step = steps[s];
         if ((step.child & kBlockBit) != 0) {
           const TriangleBlock& block = mesh_.blocks()[step.child & ~kBlockBit];
           for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
@@ -202,12 +206,12 @@ class DeepestSearch {
           const double radius =
               std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2]));
           const double value = field.value(middle) - radius;
-          if (-value > best_.depth) next.push_back({value, node.child[i]});
+          if (-value > best_.depth) next[next_count++] = {value, node.child[i]};
         }
       }
-      std::sort(next.begin(), next.end());
-      if (next.size() > kPaths) next.resize(kPaths);
-      std::swap(steps, next);
+      std::sort(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(next_count));
+      step_count = std::min(next_count, kPaths);
+      std::copy_n(next.begin(), step_count, steps.begin());
     }
     for (const Corner& corner : deepest) {
       if (!(-corner.value > best_.depth)) continue;

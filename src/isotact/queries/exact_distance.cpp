@@ -337,31 +337,6 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
 
 }  // namespace
 
-Contact guess_contact(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
-                      const Pose& world_from_b, const Contact& touch) {
-  const ExactSide a{shape_a, exact_body(shape_a), world_from_a};
-  const ExactSide b{shape_b, exact_body(shape_b), world_from_b};
-  const auto has_triangles = [](const ExactBody& body) {
-    return !body.half_space && body.radius == 0;
-  };
-  if (touch.depth < 0 || !has_triangles(a.body) || !has_triangles(b.body)) return touch;
-  const Deepest of_a = is_closed(b.shape) ? guess_deepest(a, b) : Deepest{},
-                of_b = is_closed(a.shape) ? guess_deepest(b, a) : Deepest{};
-  const bool a_is_deeper = of_a.depth > of_b.depth;
-  const Deepest& deepest = a_is_deeper ? of_a : of_b;
-  // Of bodies that just touch, the direction out of such a point is that of rounding.
-  const double rounding = 1e-6 * (a.body.size + b.body.size);
-  if (!(deepest.depth > std::max(touch.depth, rounding))) return touch;
-  const Pose& frame = a_is_deeper ? world_from_b : world_from_a;
-  const Vec3 inside = transform_point(frame, deepest.point),
-             surface = transform_point(frame, deepest.nearest);
-  DistanceResult guess;
-  guess.distance = -deepest.depth;
-  set_witnesses(guess, a_is_deeper ? inside : surface, a_is_deeper ? surface : inside,
-                a_is_deeper ? surface - inside : inside - surface);
-  return guess.contact;
-}
-
 Containment find_containment(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
                              const Pose& world_from_b) {
   const ExactSide a{shape_a, exact_body(shape_a), world_from_a};

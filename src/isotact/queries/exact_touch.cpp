@@ -350,7 +350,13 @@ TouchNormal choose_touch_normal(const ExactBody& a, const ExactBody& b, const Po
       best.normal = along;
     }
   }
-  if (count == 0) return best;
+  if (count == 0) {
+    // Triangles that cross overlap about as much against the direction as along it. The bodies do
+    // not, unless one surrounds the other.
+    if (hulls.overlap_of_outlines(-best.normal) < hulls.overlap_of_outlines(best.normal))
+      best.normal = -best.normal;
+    return best;
+  }
   // The outlines are in the hulls.
   least = kInf;
   for (std::size_t i = 0; i < count; ++i) {

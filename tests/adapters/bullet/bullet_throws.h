@@ -145,17 +145,23 @@ inline Throw make_throw(Random& random) {
 // Worlds of both kinds, as a user makes them.
 template <typename RigidWorld, typename MultiWorld>
 struct ThrowWorld {
-  explicit ThrowWorld(bool is_multibody) {
-    if (is_multibody)
-      world = std::make_unique<MultiWorld>(&dispatcher, &broadphase, &multi_solver, &configuration);
+  explicit ThrowWorld(const Throw& t, bool sweeps_links) {
+    if (sweeps_links)
+      broadphase = std::make_unique<SweptBroadphase>(1 / t.rate);
     else
-      world = std::make_unique<RigidWorld>(&dispatcher, &broadphase, &solver, &configuration);
+      broadphase = std::make_unique<btDbvtBroadphase>();
+    const bool is_multibody = t.is_multibody;
+    if (is_multibody)
+      world = std::make_unique<MultiWorld>(&dispatcher, broadphase.get(), &multi_solver,
+                                           &configuration);
+    else
+      world = std::make_unique<RigidWorld>(&dispatcher, broadphase.get(), &solver, &configuration);
     world->setGravity({0, -10, 0});
   }
   btDefaultCollisionConfiguration configuration;
   btCollisionDispatcher dispatcher{&configuration};
   BulletPlugin plugin = install(dispatcher);
-  btDbvtBroadphase broadphase;
+  std::unique_ptr<btBroadphaseInterface> broadphase;
   btSequentialImpulseConstraintSolver solver;
   btMultiBodyConstraintSolver multi_solver;
   std::unique_ptr<btDiscreteDynamicsWorld> world;
@@ -232,9 +238,9 @@ void add_guard_report(const World* world, Outcome& outcome) {
 }
 
 template <typename RigidWorld, typename MultiWorld>
-Outcome play(const Throw& t) {
+Outcome play(const Throw& t, bool sweeps_links = false) {
   const Wall& wall = wall_of(t.wall, t.thickness);
-  ThrowWorld<RigidWorld, MultiWorld> stage(t.is_multibody);
+  ThrowWorld<RigidWorld, MultiWorld> stage(t, sweeps_links);
   btRigidBody::btRigidBodyConstructionInfo fixed(0, nullptr, wall.shape.get());
   fixed.m_startWorldTransform = to_bullet(Pose{{}, {0, 0, wall.place}});
   fixed.m_restitution = 1;

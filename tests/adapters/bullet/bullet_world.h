@@ -12,7 +12,7 @@
 namespace isotact {
 
 // With a dispatcher that knows our shapes.
-template <typename Dispatcher>
+template <typename Dispatcher, typename World = btDiscreteDynamicsWorld>
 class WorldWith {
  public:
   template <typename... Settings>
@@ -55,7 +55,7 @@ class WorldWith {
   Dispatcher dispatcher;
   btDbvtBroadphase broadphase;
   btSequentialImpulseConstraintSolver solver;
-  btDiscreteDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
+  World world{&dispatcher, &broadphase, &solver, &configuration};
 
  private:
   std::vector<std::unique_ptr<btRigidBody>> bodies_;
@@ -64,6 +64,15 @@ class WorldWith {
 class BulletWorld : public WorldWith<btCollisionDispatcher> {
  public:
   explicit BulletWorld(const btVector3& gravity = {0, -10, 0}) : WorldWith(gravity) {}
+
+  BulletPlugin plugin = install(dispatcher);
+};
+
+// Its bodies do not pass through each other.
+class GuardedBulletWorld
+    : public WorldWith<btCollisionDispatcher, GuardedWorld<btDiscreteDynamicsWorld>> {
+ public:
+  explicit GuardedBulletWorld(const btVector3& gravity = {0, -10, 0}) : WorldWith(gravity) {}
 
   BulletPlugin plugin = install(dispatcher);
 };

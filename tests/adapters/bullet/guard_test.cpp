@@ -55,6 +55,24 @@ TEST(BulletGuard, WithoutItFewRigidBodiesEndBehind) {
   EXPECT_LE(behind, 1 + rigid / 50);
 }
 
+// Chains of links as well come to contact if the broad phase sweeps them.
+TEST(BulletGuard, SweptBoxesOfLinksAreMet) {
+  Random random(test_seed(13));
+  const int throws = test_cases(unless_slow(200, 8));
+  int links = 0, behind = 0, behind_of_stock = 0;
+  for (int i = 0; i < throws; ++i) {
+    const Throw t = make_throw(random);
+    if (!t.is_multibody) continue;
+    ++links;
+    behind += play<btDiscreteDynamicsWorld, btMultiBodyDynamicsWorld>(t, true).behind ? 1 : 0;
+    behind_of_stock += play<btDiscreteDynamicsWorld, btMultiBodyDynamicsWorld>(t).behind ? 1 : 0;
+  }
+  if (kSlowBuild) return;
+  EXPECT_GT(links, throws / 10);
+  EXPECT_GT(behind_of_stock, links / 4);
+  EXPECT_LT(behind, links / 5);
+}
+
 // The other of the two is thrown: its edges and its middle meet our field.
 TEST(BulletGuard, BulletsBodiesDoNotPassThroughOurWall) {
   const Wall& wall = wall_of(WallKind::kOurs, 1);
@@ -65,28 +83,14 @@ TEST(BulletGuard, BulletsBodiesDoNotPassThroughOurWall) {
        {static_cast<btCollisionShape*>(&box), static_cast<btCollisionShape*>(&ball),
         static_cast<btCollisionShape*>(&capsule)})
     for (int i = 0; i < unless_slow(8, 2); ++i) {
-      btDefaultCollisionConfiguration configuration;
-      btCollisionDispatcher dispatcher(&configuration);
-      const BulletPlugin plugin = install(dispatcher);
-      btDbvtBroadphase broadphase;
-      btSequentialImpulseConstraintSolver solver;
-      Guarded world(&dispatcher, &broadphase, &solver, &configuration);
-      btRigidBody::btRigidBodyConstructionInfo fixed(0, nullptr, wall.shape.get());
-      btRigidBody still(fixed);
-      world.addRigidBody(&still);
-      btVector3 inertia;
-      shape->calculateLocalInertia(1, inertia);
-      btRigidBody::btRigidBodyConstructionInfo info(1, nullptr, shape, inertia);
-      info.m_startWorldTransform =
-          to_bullet(Pose{rotation_about({1, 2, 3}, 0.7 * i), {0.01 * i, 0.02, 0.4 + 0.03 * i}});
-      btRigidBody body(info);
+      GuardedBulletWorld world({0, 0, 0});
+      world.add(*wall.shape, 0);
+      btRigidBody& body = world.add(*shape, 1, {0.01 * i, 0.02, 0.4 + 0.03 * i},
+                                    rotation_about({1, 2, 3}, 0.7 * i));
       body.setLinearVelocity({0, 1, static_cast<btScalar>(-10 - 7 * i)});
       body.setAngularVelocity({5, static_cast<btScalar>(i), 3});
-      world.addRigidBody(&body);
-      for (int k = 0; k < 30; ++k) world.stepSimulation(btScalar(1.0 / 60), 0);
+      world.step(30);
       EXPECT_GT(body.getWorldTransform().getOrigin().z(), -0.005F) << i;
-      world.removeRigidBody(&body);
-      world.removeRigidBody(&still);
     }
 }
 
@@ -99,61 +103,34 @@ TEST(BulletGuard, ChildrenOfCompoundsAreHeld) {
   pair.addChildShape(to_bullet(Pose{{}, {0.12, 0, 0}}), info.shape.get());
   pair.addChildShape(to_bullet(Pose{{}, {-0.12, 0, 0}}), info.shape.get());
   for (int i = 0; i < unless_slow(6, 1); ++i) {
-    btDefaultCollisionConfiguration configuration;
-    btCollisionDispatcher dispatcher(&configuration);
-    const BulletPlugin plugin = install(dispatcher);
-    btDbvtBroadphase broadphase;
-    btSequentialImpulseConstraintSolver solver;
-    Guarded world(&dispatcher, &broadphase, &solver, &configuration);
-    btRigidBody still(btRigidBody::btRigidBodyConstructionInfo(0, nullptr, &wall_compound));
-    world.addRigidBody(&still);
-    btRigidBody body(btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &pair, info.inertia * 3));
-    body.setWorldTransform(to_bullet(Pose{rotation_about({1, 0, 2}, 0.9 * i), {0, 0, 0.6}}));
+    GuardedBulletWorld world({0, 0, 0});
+    world.add(wall_compound, 0);
+    btRigidBody& body = world.add(pair, 1, {0, 0, 0.6}, rotation_about({1, 0, 2}, 0.9 * i));
+    body.setMassProps(1, info.inertia * 3);
     body.setLinearVelocity({0, 0, -50});
     body.setAngularVelocity({20, 3, 0});
-    world.addRigidBody(&body);
-    for (int k = 0; k < 24; ++k) world.stepSimulation(btScalar(1.0 / 60), 0);
+    world.step(24);
     EXPECT_GT(body.getWorldTransform().getOrigin().z(), -0.005F) << i;
-    world.removeRigidBody(&body);
-    world.removeRigidBody(&still);
   }
 }
 
 // It must not disturb what works: a body rests where it does without, and is hardly ever stopped.
 TEST(BulletGuard, LeavesRestingBodiesAlone) {
-  btDefaultCollisionConfiguration configuration;
-  btCollisionDispatcher dispatcher(&configuration);
-  const BulletPlugin plugin = install(dispatcher);
-  btDbvtBroadphase broadphase;
-  btSequentialImpulseConstraintSolver solver;
-  Guarded world(&dispatcher, &broadphase, &solver, &configuration);
-  world.setGravity({0, -10, 0});
+  GuardedBulletWorld world;
   btBoxShape floor({2, 0.5F, 2});
-  btRigidBody ground(btRigidBody::btRigidBodyConstructionInfo(0, nullptr, &floor));
-  ground.setWorldTransform(to_bullet(Pose{{}, {0, -0.5, 0}}));
-  world.addRigidBody(&ground);
-  std::vector<std::unique_ptr<btRigidBody>> bodies;
+  world.add(floor, 0, {0, -0.5, 0});
+  std::vector<btRigidBody*> bodies;
   IsotactShape cube = copy(cube_shape());
-  for (int i = 0; i < 3; ++i) {
-    btVector3 inertia;
-    cube.calculateLocalInertia(1, inertia);
-    bodies.push_back(std::make_unique<btRigidBody>(
-        btRigidBody::btRigidBodyConstructionInfo(1, nullptr, &cube, inertia)));
-    bodies.back()->setWorldTransform(to_bullet(Pose{{}, {0, 0.3 + 0.52 * i, 0}}));
-    bodies.back()->setActivationState(DISABLE_DEACTIVATION);
-    world.addRigidBody(bodies.back().get());
+  for (int i = 0; i < 3; ++i) bodies.push_back(&world.add(cube, 1, {0, 0.3 + 0.52 * i, 0}));
+  world.step(240);
+  const std::uint64_t before = world.world.guard_report().held_in_all;
+  world.step(240);
+  EXPECT_LE(world.world.guard_report().held_in_all - before, 10U);
+  EXPECT_EQ(world.world.guard_report().pairs, 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(place(*bodies[i]).y, 0.25 + 0.5 * static_cast<double>(i), 3e-3);
+    EXPECT_LT(bodies[i]->getLinearVelocity().length(), 0.02F);
   }
-  for (int i = 0; i < 240; ++i) world.stepSimulation(btScalar(1.0 / 60), 0);
-  const std::uint64_t before = world.guard_report().held_in_all;
-  for (int i = 0; i < 240; ++i) world.stepSimulation(btScalar(1.0 / 60), 0);
-  EXPECT_LE(world.guard_report().held_in_all - before, 10U);
-  EXPECT_EQ(world.guard_report().pairs, 3U);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_NEAR(place(*bodies[static_cast<std::size_t>(i)]).y, 0.25 + 0.5 * i, 3e-3);
-    EXPECT_LT(bodies[static_cast<std::size_t>(i)]->getLinearVelocity().length(), 0.02F);
-  }
-  for (auto& body : bodies) world.removeRigidBody(body.get());
-  world.removeRigidBody(&ground);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // The verbs of fields as a user drives them: build, info, sample, slice, convert, render.
+#include "support/field_verbs.h"
+
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -7,40 +9,10 @@
 
 #include "isotact/field/io/asset.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives/part_mesh.h"
 #include "isotact/geometry/primitives/primitives.h"
-
-#include "support/tool_test.h"
 
 namespace isotact {
 namespace {
-
-class FieldVerbs : public ToolTest {
- protected:
-  void expect_failure(const std::vector<std::string>& arguments, int exit_code,
-                      const std::string& part_of_message) {
-    const ProgramRun r = run(arguments);
-    EXPECT_EQ(r.exit_code, exit_code) << r.err;
-    EXPECT_EQ(r.out, "");
-    EXPECT_EQ(r.err.rfind("isotact: error: ", 0), 0U) << r.err;
-    EXPECT_NE(r.err.find(part_of_message), std::string::npos) << r.err;
-  }
-  std::filesystem::path file(const std::string& name) { return folder_.path() / name; }
-  std::string bytes_of(const std::string& name) {
-    std::ostringstream text;
-    text << std::ifstream(file(name), std::ios::binary).rdbuf();
-    return text.str();
-  }
-  // A torus of ring 0.375 and tube 0.125 about y.
-  void build_torus(const std::vector<std::string>& more = {"--resolution", "40"}) {
-    run_json({"make", "torus", "-o", "torus.obj"});
-    std::vector<std::string> arguments{"build", "torus.obj", "-o", "torus.isotact"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    report_ = run_json(arguments);
-  }
-
-  Json report_;
-};
 
 TEST_F(FieldVerbs, BuildReportsEveryKeyOfTheContract) {
   build_torus();
@@ -307,80 +279,6 @@ TEST_F(FieldVerbs, TheCacheIsUsedWhenAskedFor) {
   EXPECT_EQ(bytes_of("a.isotact"), bytes_of("b.isotact"));
 }
 
-TEST_F(FieldVerbs, SampleReadsAndWritesEveryFormatAlike) {
-  build_torus();
-  const std::vector<float> points{0, 0, 0, 0.375F, 0, 0, 0.5F, 0.25F, -0.125F};
-  std::ofstream raw(file("p.f32"), std::ios::binary);
-  raw.write(reinterpret_cast<const char*>(points.data()), 36);
-  raw.close();
-  std::ofstream(file("p.csv")) << "x, y, z\n0,0,0\n# a remark\n+0.375 0 0\n\n0.5;0.25;-0.125\r\n";
-  const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }\n";
-  std::ofstream npy(file("p.npy"), std::ios::binary);
-  npy << "\x93NUMPY" << '\x02' << '\0' << static_cast<char>(header.size()) << '\0' << '\0' << '\0'
-      << header;
-  for (const float p : points) {
-    const double d = static_cast<double>(p);
-    npy.write(reinterpret_cast<const char*>(&d), sizeof d);
-  }
-  npy.close();
-  const Json report = run_json({"sample", "torus.isotact", "p.f32", "-o", "a.f32"});
-  EXPECT_EQ(report["queries"], 3);
-  EXPECT_TRUE(report.contains("seconds"));
-  run_json({"sample", "torus.isotact", "p.csv", "-o", "b.f32"});
-  run_json({"sample", "torus.isotact", "p.npy", "-o", "c.f32"});
-  const std::string expected = bytes_of("a.f32");
-  ASSERT_EQ(expected.size(), 12U);
-  EXPECT_EQ(bytes_of("b.f32"), expected);
-  EXPECT_EQ(bytes_of("c.f32"), expected);
-  float first = 0;
-  std::memcpy(&first, expected.data(), sizeof first);
-  EXPECT_NEAR(first, 0.25, 0.01);
-  run_json({"sample", "torus.isotact", "p.csv", "-o", "d.npy", "--gradient"});
-  const std::string written = bytes_of("d.npy");
-  EXPECT_NE(written.find("'shape': (3, 4)"), std::string::npos);
-  EXPECT_EQ(written.size() % 64, 48U);  // a header of a multiple of 64, and 48 bytes
-  run_json({"sample", "torus.isotact", "p.csv", "-o", "d.csv", "--gradient"});
-  const std::string text = bytes_of("d.csv");
-  EXPECT_EQ(text.substr(0, 11), "d,gx,gy,gz\n");
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
-  // Through pipes.
-  const ProgramRun piped =
-      run_program("/bin/bash", {"-c", "cat p.npy | " ISOTACT_TOOL " sample torus.isotact - -o -"},
-                  folder_.path().string());
-  EXPECT_EQ(piped.out, expected) << piped.err;
-}
-
-TEST_F(FieldVerbs, SampleSaysWhatIsWrongWithPoints) {
-  build_torus({"--resolution", "24"});
-  const auto expect_bad = [&](const std::string& name, const std::string& content,
-                              const std::string& message) {
-    std::ofstream(file(name), std::ios::binary) << content;
-    expect_failure({"sample", "torus.isotact", name, "-o", "out.csv"}, 1, message);
-  };
-  expect_bad("a.csv", "0,0,0\n0,zero,0\n", "a.csv:2");
-  expect_bad("b.csv", "x,y,z\n0,0\n", "b.csv:2");
-  expect_bad("c.csv", "0,0,0,0\n", "c.csv:1");
-  expect_bad("d.csv", "0,0,nan\n", "d.csv:1");
-  expect_bad("e.csv", "0,0,1e99\n", "e.csv:1");
-  expect_bad("f.csv", "0,0,1x\n", "f.csv:1");
-  expect_bad("g.csv", "0,0,0,\n", "g.csv:1");
-  expect_bad("a.f32", "12345", "5 bytes");
-  expect_bad("b.f32", std::string(8, '\0') + "\xff\xff\xff\xff", "byte 8");
-  const auto npy = [](const std::string& header) {
-    return "\x93NUMPY" + std::string("\x01\x00", 2) + static_cast<char>(header.size()) +
-           std::string(1, '\0') + header;
-  };
-  expect_bad("a.npy", "not numpy", "is no .npy");
-  expect_bad("b.npy", npy("{'descr': '<i4', 'fortran_order': False, 'shape': (0, 3), }"), "'<i4'");
-  expect_bad("d.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9, 2), }"), "(9, 2)");
-  expect_bad("e.npy",
-             npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6148914691236517206, 3), }"),
-             "promises");
-  expect_bad("f.npy", npy("{}").substr(0, 11), "header");
-  expect_bad("g.npy", npy("{}"), "descr");
-  expect_failure({"sample", "torus.obj", "a.csv", "-o", "out.csv"}, 1, "torus.obj");
-}
-
 TEST_F(FieldVerbs, SliceDrawsACut) {
   build_torus();
   const Json slice = run_json({"slice", "torus.isotact", "--axis", "y", "--at", "0.5", "-o",
@@ -475,49 +373,6 @@ TEST_F(FieldVerbs, DamagedAssetsAreErrorsEverywhere) {
   }
 }
 
-TEST_F(FieldVerbs, SampleReadsRemarksBehindNumbers) {
-  build_torus();
-  std::ofstream(file("p.csv")) << "x,y,z # metres\n0,0,0 # the middle\n# none\n0.375 0 0#ring\n";
-  EXPECT_EQ(run_json({"sample", "torus.isotact", "p.csv", "-o", "d.csv"})["queries"], 2);
-}
-
-TEST_F(FieldVerbs, SampleReadsNpyInEitherOrderAndRefusesOddShapes) {
-  build_torus();
-  const auto write_npy = [&](const std::string& shape, const std::string& type,
-                             const std::string& order, auto... numbers) {
-    std::string header =
-        "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
-    header.resize(117, ' ');
-    header += '\n';
-    std::ofstream out(file("p.npy"), std::ios::binary);
-    out << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size()) << '\0' << header;
-    (out.write(reinterpret_cast<const char*>(&numbers), sizeof numbers), ...);
-  };
-  const auto distances = [&] {
-    run_json({"sample", "torus.isotact", "p.npy", "-o", "d.csv"});
-    return bytes_of("d.csv");
-  };
-  write_npy("(2, 3)", "<f4", "False", 0.375F, 0.0F, 0.0F, 0.0F, 0.5F, 0.25F);
-  const std::string expected = distances();
-  write_npy("(2,3,)", "<f8", "False", 0.375, 0.0, 0.0, 0.0, 0.5, 0.25);
-  EXPECT_EQ(distances(), expected);
-  write_npy("(2, 3)", "<f8", "True", 0.375, 0.0, 0.0, 0.5, 0.0, 0.25);
-  EXPECT_EQ(distances(), expected);
-  write_npy("(2, 3)", "<f4", "True", 0.375F, 0.0F, 0.0F, 0.5F, 0.0F, 0.25F);
-  EXPECT_EQ(distances(), expected);
-  for (const char* shape : {"(-1, 3)", "(3,)", "()", "(1, -3)", "(1, 3", "(1 3)", "(1, 3, 1)",
-                            "(99999999999999999999999, 3)", "(1x, 3)", "1, 3)", "(,1,3)"}) {
-    write_npy(shape, "<f4", "False", 0.0F, 0.0F, 0.0F);
-    expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "has the shape");
-  }
-  write_npy("(6148914691236517206, 3)", "<f4", "True", 0.0F, 0.0F, 0.0F);
-  expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "its header promises");
-  write_npy("(1, 3)", "<i4", "False", 0, 0, 0);
-  expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "'<f4' and '<f8'");
-  write_npy("(1, 3)", "<f4", "Maybe", 0.0F, 0.0F, 0.0F);
-  expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "neither True nor False");
-}
-
 TEST_F(FieldVerbs, InfoDescribesFieldsOfOtherPrograms) {
   build_torus();
   run_json({"convert", "torus.isotact", "torus.sdf"});
@@ -562,50 +417,6 @@ TEST_F(FieldVerbs, OptionsThatMeanNothingAreNotPassedOver) {
   expect_failure({"slice", "torus.isotact", "-o", "t.png", "--unit", "mm"}, 2, "--unit mm");
   expect_failure({"render", "torus.isotact", "-o", "t.png", "--unit", "mm"}, 2, "--unit mm");
   EXPECT_EQ(run({"info", "torus.isotact", "torus.obj", "--unit", "mm"}).exit_code, 0);
-}
-
-// A box, then with a bump on its top, then with another: what was not touched stays as it is.
-TEST_F(FieldVerbs, EditFollowsVersions) {
-  PartMesh part;
-  part.add_mesh(make_box({.segments = 12}), {});
-  TriangleMesh versions[3] = {PartMesh(part).take()};
-  for (int i = 1; i < 3; ++i) {
-    part.add_mesh(make_sphere({.radius = 0.08, .frequency = 6}),
-                  {.translation = {-0.2 + 0.2 * i, 0.5, 0.1}});
-    versions[i] = PartMesh(part).take();
-  }
-  for (int i = 0; i < 3; ++i) write_mesh(file("v" + std::to_string(i) + ".ply"), versions[i]);
-  const std::vector<std::string> settings{"--resolution", "64", "--padding", "14"};
-  const auto with = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), settings.begin(), settings.end());
-    return arguments;
-  };
-  const Json j = run_json(with({"edit", "v0.ply", "v1.ply", "v2.ply", "-o", "part.isotact"}));
-  EXPECT_EQ(j["resolution"], 64);
-  ASSERT_EQ(j["versions"].size(), 2U);
-  for (int i = 0; i < 2; ++i) {
-    const Json& v = j["versions"][static_cast<std::size_t>(i)];
-    EXPECT_EQ(v["output"], "part-" + std::to_string(i + 1) + ".isotact");
-    EXPECT_FALSE(v["full_rebuild"]);
-    EXPECT_TRUE(v["reason"].is_null());
-    EXPECT_EQ(v["removed_triangles"], 0);
-    EXPECT_EQ(v["added_triangles"], make_sphere({.radius = 0.08, .frequency = 6}).triangles.size());
-    EXPECT_GT(v["bricks_built"], 0);
-    EXPECT_LT(v["bricks_built"], v["bricks"]);
-    const Asset asset = read_asset(file(v["output"]));
-    ASSERT_TRUE(asset.field && asset.mass && asset.mesh);
-    EXPECT_EQ(asset.mesh->triangles().size(),
-              versions[static_cast<std::size_t>(i) + 1].triangles.size());
-    EXPECT_NEAR(asset.field->value({-0.2 + 0.2 * (i + 1), 0.62, 0.1}), 0.04, 0.01);
-  }
-  EXPECT_EQ(
-      run_json(with({"edit", "v0.ply", "v1.ply", "-o", "one.isotact"}))["versions"][0]["output"],
-      "one.isotact");
-  expect_failure(with({"edit", "v0.ply", "-o", "x.isotact"}), 2, "a version of it at least");
-  expect_failure(with({"edit", "v0.ply", "v1.ply", "-o", "v1.ply"}), 2, "v1.ply");
-  write_mesh(file("large.ply"), make_sphere({.radius = 3}));
-  expect_failure(with({"edit", "v0.ply", "large.ply", "-o", "x.isotact"}), 1,
-                 "large.ply: the edit");
 }
 
 }  // namespace

@@ -49,7 +49,12 @@ struct SoftMaterial {
   double friction = 0.4;       // Coulomb's coefficient.
 };
 
-enum class SoftIntegrator : std::uint8_t { kVerlet, kBackwardEuler };
+enum class SoftIntegrator : std::uint8_t {
+  kVerlet,
+  kBackwardEuler,
+  // Backward Euler with contact inside of the solve: nothing ever crosses.
+  kBarrier,
+};
 
 struct SteeringKey {
   double time = 0;  // Seconds.
@@ -124,7 +129,11 @@ struct SoftReport {
   std::uint32_t contacts = 0;  // Feature pairs, and vertices in fields.
   std::uint32_t held = 0;      // Vertices that were held back because impulses did not suffice.
   std::uint32_t substeps = 1;  // Largest number over all bodies.
-  double depth = 0;            // Metres: deepest vertex inside a rigid body or ground at the end.
+  // With barriers: rounds of Newton's method, products of matrix and vector, searches for
+  // pairs, halvings of steps that
+  // could not be taken, and pairs of features that touched or crossed at the start.
+  std::uint32_t rounds = 0, products = 0, searches = 0, halved = 0, left_out = 0;
+  double depth = 0;  // Metres: deepest vertex inside a rigid body or ground at the end.
   // J, of bodies without a deformer. Potential is relative to the height of the origin; springs
   // include areas and volumes.
   double kinetic = 0, potential = 0, springs = 0;
@@ -157,10 +166,15 @@ class SoftWorld {
   double stable_step(SoftId id) const;  // Seconds: the largest for Verlet near the rest shape.
 
   // Advances by one step. Collides with the bodies of `rigid` and adds loads to them; `rigid` must
-  // make its own step of the same length afterwards. Throws exceptions of a deformer, and Error
-  // for a rigid body whose shape is a pointshell alone. Call trouble to learn whether the run
-  // is still valid; after trouble nothing moves.
+  // make its own step of the same length afterwards. With barriers, `rigid` steps first: its motion
+  // since the last call is a proposal, and dynamic bodies get the pose and velocity of the solve.
+  // Throws exceptions of a deformer, and Error for a rigid body whose shape is a pointshell alone.
+  // Call trouble to learn whether the run is still valid; after trouble nothing moves.
   const SoftReport& step(World* rigid = nullptr);
+  // For barriers: the rigid bodies start from their current poses. Call it before the first
+  // rigid.step(); later, each step begins where the last one ended. Without it, the first step
+  // takes the poses that it finds for those at its start.
+  void note_poses(const World& rigid);
   const SoftReport& report() const;
   std::span<const SoftContact> contacts() const;
   const std::optional<Trouble>& trouble() const;  // Its body is a SoftId.

@@ -30,6 +30,7 @@ constexpr Aabb all_of_space() {
 
 // The half-space behind a plane. The default is XB14's ground, phi(p) = p_y.
 struct PlaneField {
+  static constexpr bool kConvex = true;
   Vec3 normal{0, 1, 0};  // Unit vector, points out.
   double offset = 0;     // Offset of the plane from the origin, along the normal.
 
@@ -42,6 +43,7 @@ struct PlaneField {
 };
 
 struct SphereField {
+  static constexpr bool kConvex = true;
   Vec3 center{};
   double radius = 0.5;
 
@@ -54,6 +56,7 @@ struct SphereField {
 };
 
 struct BoxField {
+  static constexpr bool kConvex = true;
   Vec3 center{};
   Vec3 half_size{0.5, 0.5, 0.5};
 
@@ -67,6 +70,7 @@ struct BoxField {
 
 // All points within radius of the segment from a to b; a sphere if they are equal.
 struct CapsuleField {
+  static constexpr bool kConvex = true;
   Vec3 a{0, -0.25, 0}, b{0, 0.25, 0};
   double radius = 0.25;
 
@@ -80,6 +84,7 @@ struct CapsuleField {
 
 // A cylinder along y, with flat caps.
 struct CylinderField {
+  static constexpr bool kConvex = true;
   Vec3 center{};
   double radius = 0.5;
   double height = 1;
@@ -94,6 +99,7 @@ struct CylinderField {
 
 // A cone along y: the base circle at center - height/2, the apex at center + height/2.
 struct ConeField {
+  static constexpr bool kConvex = true;
   Vec3 center{};
   double radius = 0.5;  // Radius of the base.
   double height = 1;

@@ -359,7 +359,8 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
   Surface surface = take_clean(mesh, settings, all_finite);
   EdgeReport edges = surface_detail::find_edges(surface.mesh, settings.threads);
   surface.report.watertight = all_finite && edges.not_two == 0;
-  const bool may_cancel = edges.not_two > 0;  // where triangles lie on others, so do their edges
+  // Where triangles lie on others, so do their edges.
+  const bool may_cancel = settings.drop_cancelling_pairs && edges.not_two > 0;
   settings.monitor.check();
   if (settings.sign == SignMethod::kUnsigned)
     return make_shell(std::move(surface), settings, "asked for");

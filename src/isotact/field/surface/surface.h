@@ -58,6 +58,8 @@ struct SurfaceSettings {
   // Metres, positive: the fineness of membranes, and the shell's default.
   double voxel_size = 0;
   double shell_offset = 0;  // Metres; 0: one voxel (only for unsigned).
+  // Walls within the body, where two parts share a side. Winding numbers are the same with them.
+  bool drop_cancelling_pairs = true;
   Threads threads{};
   Monitor monitor{};
 };

@@ -44,6 +44,7 @@ struct CollideScratch::State {
   IdfResult intersected{};
   ContinuousScratch swept{};
   detail::TouchScratch touch{};
+  std::shared_ptr<void> depth_search{};  // memory of find_deepest (exact_depth.h)
   CollideResult result{};
 };
 

@@ -45,6 +45,12 @@ const ExactBody& exact_body(const Shape& shape);
 // sign: components that face inwards are turned over, and holes are closed (field/surface).
 bool is_inside(const Shape& shape, const Vec3& point, double distance);
 
+// The same for a point next to the triangles, where bounds by the field seldom tell. `off_face`:
+// from the nearest point of the triangles to it, and the unit normal of that triangle, or zero.
+// Most points that are inside are straight behind a face, which is known at once.
+bool is_inside_near(const Shape& shape, const Vec3& point, const Vec3& off_face,
+                    const Vec3& normal);
+
 // Whether is_inside is what the field's bounds say, wherever they are of one sign.
 bool has_sided_field(const Shape& shape);
 

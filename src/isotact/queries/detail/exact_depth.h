@@ -41,7 +41,7 @@ Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
                      const DepthSettings& settings);
 
 // The same for the surface of a sphere, capsule or torus. The other body is closed, and has radius
-// 0. A search without a limit ends: after each 100,000 patches its tolerance grows by its first
+// 0. A search without a limit ends: after each 25,000 patches its tolerance grows by its first
 // value, and `bound` says what was reached. Surfaces that run alongside each other need that.
 Deepest find_deepest_round(const ExactSide& round, const ExactSide& other,
                            const DepthSettings& settings);

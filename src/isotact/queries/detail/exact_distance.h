@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "isotact/queries/distance.h"
 #include "isotact/queries/shape.h"
@@ -13,6 +14,15 @@ namespace isotact::detail {
 DistanceResult compute_exact_distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                                       const Pose& world_from_b, const DistanceRequest& request,
                                       std::shared_ptr<void>* memory = nullptr);
+
+// Moves contacts that samples found to the witnesses of the surfaces, and drops those that are not
+// within the margin. The deepest of all then moves along its surface to where that is deepest
+// nearby. The search ends early after some steps, or if a thousandth of the depth is all that can
+// be gained. Each group stays in the order of depths; groups that are empty are dropped. Cost:
+// about a microsecond per contact, and some microseconds for the deepest. It does not allocate.
+void settle_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
+                     const Pose& world_from_b, double margin, std::vector<Contact>& contacts,
+                     std::vector<std::uint32_t>& first_contact);
 
 // The contact of bodies whose triangles touch: a point of one deep in the other, if the fields lead
 // to one that is deeper than `touch`, where they were found to touch. It takes some microseconds.

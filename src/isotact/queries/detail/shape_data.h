@@ -78,6 +78,8 @@ struct BodySides {
   WindingTree winding{};
   NestedRule nested = NestedRule::kWinding;
   bool has_inside = true;  // else the field is that of a shell
+  // Whether each stored triangle faces away from the inside that is behind it.
+  bool faces_out = false;
 };
 
 struct DepthSurface {

@@ -198,7 +198,8 @@ struct Scene {
   std::vector<SceneShape> shapes{};
   std::vector<SceneBody> bodies{};
   // Soft bodies. Only our own world has them. The step, gravity and threads are those of the world.
-  SoftWorldSettings soft{};
+  // Contact is inside of the solve if the scene names no integrator.
+  SoftWorldSettings soft{.integrator = SoftIntegrator::kBarrier};
   std::vector<SceneSoftBody> soft_bodies{};
   std::vector<SceneJoint> joints{};
   std::vector<SceneScript> scripts{};

@@ -116,7 +116,7 @@ void read_soft_world(const JsonNode& node, SoftWorldSettings& settings) {
   node.expect_keys({"integrator", "cube", "contact"});
   if (const auto integrator = node.find("integrator"))
     settings.integrator =
-        static_cast<SoftIntegrator>(integrator->choice({"verlet", "backward_euler"}));
+        static_cast<SoftIntegrator>(integrator->choice({"verlet", "projected", "backward_euler"}));
   read_if(node, "cube", settings.cube, read_box);
   read_if(node, "contact", settings.contact, [](const auto& n) { return n.boolean(); });
 }

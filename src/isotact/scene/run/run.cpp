@@ -422,8 +422,15 @@ bool SceneRun::step() {
   } else {
     // Soft bodies step first: they touch bodies at their current poses, and the loads act in the
     // step of those bodies.
-    if (soft_) soft_->step(&world_);
+    // With barriers they move together: rigid ones propose where they go.
+    const bool is_barrier =
+        soft_ && soft_->settings().integrator == SoftIntegrator::kBarrier;
+    if (soft_ && !is_barrier) soft_->step(&world_);
     report_ = world_.step();
+    if (is_barrier) {
+      soft_->step(&world_);
+      report_.energies = world_.energies();
+    }
     if (soft_) add_soft_report();
   }
   const StepReport& now = report();

@@ -105,6 +105,7 @@ void SceneRun::start_soft() {
       warnings_.push_back(fmt::format("soft body '{}': {}", body.name, text));
     replay_.soft_bodies.push_back(std::move(look));
   }
+  if (scene_.soft.integrator == SoftIntegrator::kBarrier) soft_->note_poses(world_);
   add_soft_report();
   warn_of_soft_overlaps();
 }

@@ -30,6 +30,8 @@
 
 #include <LinearMath/btScalar.h>
 
+#include "isotact/adapters/bullet/budget.h"
+
 class btCollisionWorld;
 
 namespace isotact {
@@ -39,6 +41,8 @@ struct GuardReport {
   std::uint32_t tests = 0;        // of poses along their paths
   std::uint32_t held = 0;         // bodies, or multibodies, that were stopped before their end
   std::uint64_t held_in_all = 0;  // since the world was made
+  std::uint32_t unproved = 0;     // pairs whose test ran out of the budget: their bodies stayed
+  std::uint64_t nodes = 0;        // tested, if there is a budget
 };
 
 // The guard without a world, for worlds of your own. Not for two worlds at the same time.
@@ -58,6 +62,9 @@ class MotionGuard {
   // After bodies were moved: stops those that would pass through others.
   void hold(btCollisionWorld& world, double time_step);
   const GuardReport& report() const;
+  // A limit of the tests of one step (budget.h). Bodies of pairs whose test runs out stay where
+  // they were last proved to be free; the next step begins with these pairs.
+  void set_budget(const StepBudget& budget);
 
  private:
   struct State;
@@ -71,6 +78,7 @@ class GuardedWorld : public World {
  public:
   using World::World;
   const GuardReport& guard_report() const { return guard_.report(); }
+  void set_guard_budget(const StepBudget& budget) { guard_.set_budget(budget); }
 
   void updateAabbs() override {
     World::updateAabbs();

@@ -13,13 +13,16 @@ namespace isotact {
 
 namespace bullet_detail {
 struct CreateFunctions;
-}
+class BudgetState;
+}  // namespace bullet_detail
 
 // Must live as long as the dispatcher is used: it owns the functions that the dispatcher calls. It
 // may be destroyed before or after the dispatcher itself.
 class BulletPlugin {
  public:
-  explicit BulletPlugin(btCollisionDispatcher& dispatcher);
+  // `budget`: that of a QueryBudget (budget.h), or none.
+  explicit BulletPlugin(btCollisionDispatcher& dispatcher,
+                        const std::shared_ptr<bullet_detail::BudgetState>& budget = nullptr);
   BulletPlugin(BulletPlugin&&) noexcept;
   BulletPlugin& operator=(BulletPlugin&&) noexcept;
   ~BulletPlugin();

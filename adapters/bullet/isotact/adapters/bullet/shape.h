@@ -43,6 +43,27 @@ struct MeshContactSettings {
   double thickness = 0;
 };
 
+// The action of the points that touch.
+enum class PatchResponse : std::uint8_t {
+  // Contacts at the deepest points of the body, or of each patch.
+  kContacts,
+  // One contact per patch, at the centre of its pressure, with torsional friction: friction times
+  // the mean distance of the area from that centre. `patches` is 15 if it is not set.
+  kPressure,
+  // No contacts: force and torque of SSL14's equations 2 and 3 are added to the loads of both
+  // bodies, with damping and friction. For pairs of two such shapes, and with Bullet's planes and
+  // convex shapes. Bodies sink in by their load over the stiffness, and are not searched along
+  // their path.
+  kPenalty,
+};
+struct PenaltySettings {
+  // With kMeanDepth in N/m, of the whole patch; with kPressure in N/m^3, summed over its area.
+  // 0: a fifth of the reduced mass over the square of the step, which is stable.
+  double stiffness = 0;
+  ShellForceScale scale = ShellForceScale::kMeanDepth;
+  double damping = 0.3;  // 1: critical.
+};
+
 struct BulletShapeSettings {
   // Metres by which the surface is grown, all around. Unlike the margins of Bullet's own shapes, it
   // is not needed: the field has depths.
@@ -73,9 +94,20 @@ struct BulletShapeSettings {
   // Metres of relative motion per step from which the path is searched (docs/bullet.md). 0: half of
   // the body's smallest side. btCollisionObject::setCcdMotionThreshold, if set, has priority.
   double fast_motion = 0;
+  // Radians. Edges of the mesh that bend by less are taken for those of a curved surface, and
+  // contacts lie on that surface: wheels and balls roll smoothly. Sharper edges, and flat parts,
+  // stay as they are. 0: contacts lie on the triangles everywhere.
+  double crease_angle = 0.25;
+  // Level of detail: contacts test the representatives of this level of the point-sphere tree, and
+  // no further (queries/points/shell_query.h). Negative: all points. Guards test all points.
+  int level = -1;
+  PatchResponse response = PatchResponse::kContacts;
+  PenaltySettings penalty{};
 };
 
 namespace bullet_detail {
+
+class SmoothSurface;
 
 // A view of a Shape that Bullet's shapes of different frames and scales share. Immutable but for
 // the parts that are made on first use.
@@ -125,10 +157,15 @@ struct BulletBody {
   };
   const HalfThickness& half_thickness() const;
 
+  // The curved surface that the mesh stands for. Null without a mesh, or if settings.crease_angle
+  // is 0. Made on first use, or by cooking a mesh.
+  const SmoothSurface* smooth() const;
+
  private:
   MadeOnce<HalfThickness> half_thickness_{};
   MadeOnce<Surface> surface_{};
   MadeOnce<Points> points_{};
+  MadeOnce<std::shared_ptr<const SmoothSurface>> smooth_{};
 };
 
 }  // namespace bullet_detail

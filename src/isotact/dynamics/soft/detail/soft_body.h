@@ -107,6 +107,8 @@ struct BoundsNote {
   void give(SoftBody& b) const;
 };
 
+// Sets the mean velocity of a steered body.
+void steer(SoftBody& b, const SoftMotion& m);
 // Moves from x0 to x, by forces, and updates box, ball and reach. The deformer of a driven body
 // must have written x before.
 void move(SoftBody& b, const SoftMotion& m);

@@ -11,6 +11,8 @@ namespace isotact {
 
 namespace detail {
 
+struct BarrierState;
+
 // Bodies that contacts connect: solved by one thread.
 struct SoftIsland {
   std::vector<SoftId> bodies{};
@@ -49,6 +51,13 @@ struct SoftWorld::State {
   std::vector<std::vector<detail::SoftRow>> pair_rows{};
   std::vector<detail::FieldPair> field_pairs{};
   std::vector<detail::SoftIsland> islands{};
+
+  // With barriers.
+  std::shared_ptr<detail::BarrierState> barrier{};
+  void make_barrier(const World* world);
+  void step_barrier(World* world);
+  bool take_parts(int parts, const std::vector<Vec3>& turnings);
+  void finish_barrier(World* world);
 
   // The parts of a step, in order.
   void ask_deformers(double time);
