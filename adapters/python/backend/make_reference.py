@@ -55,8 +55,7 @@ def write_text(out, text):
         if not part.strip():
             continue
         if part.startswith("    "):
-            out.append("<!-- not run: the beginning of a program -->\n```python\n"
-                       + textwrap.dedent(part).rstrip() + "\n```\n")
+            out.append("```text\n" + textwrap.dedent(part).rstrip() + "\n```\n")
         else:
             out.append("\n".join(textwrap.wrap(" ".join(part.split()), WIDTH)) + "\n")
 

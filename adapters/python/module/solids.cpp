@@ -75,7 +75,7 @@ constexpr Kind kKinds[] = {
     {"placed", 8, 1, nullptr},
 };
 
-const Kind* find_kind(const std::string& word) {
+const Kind* kind_named(const std::string& word) {
   for (const Kind& k : kKinds)
     if (word == k.word) return &k;
   return nullptr;
@@ -83,7 +83,7 @@ const Kind* find_kind(const std::string& word) {
 
 // Of a recipe whose word, numbers and number of parts fit together.
 AnalyticSolid make_solid(const SolidRecipe& r, const AnalyticSolid* a, const AnalyticSolid* b) {
-  const Kind& kind = *find_kind(r.word);
+  const Kind& kind = *kind_named(r.word);
   if (kind.make != nullptr) return kind.make(r.numbers);
   if (r.word == "union") return Union{*a, *b};
   if (r.word == "intersection") return Intersection{*a, *b};
@@ -198,7 +198,7 @@ Recipe decode_item(const py::handle& item, const std::vector<Recipe>& before) {
     recipe->parts.push_back(before[k]);
     recipe->depth = std::max(recipe->depth, 1 + before[k]->depth);
   }
-  const Kind* const kind = find_kind(recipe->word);
+  const Kind* const kind = kind_named(recipe->word);
   const bool fits = kind != nullptr && recipe->parts.size() == kind->parts &&
                     (recipe->word == "terrain" ? is_terrain(recipe->numbers)
                                                : recipe->numbers.size() == kind->numbers);

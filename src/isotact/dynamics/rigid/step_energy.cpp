@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "isotact/dynamics/rigid/detail/step_forces.h"
 
 namespace isotact {
@@ -130,6 +132,31 @@ void World::State::StepForces::add_second_part() {
     const double share = share_of(p);
     p.own.given = p.own.given * (share + (p.impact ? 0 : 1 - share) * f.share);
   }
+}
+
+void World::State::look_for_trouble() {
+  if (trouble) return;
+  // Implicit steps take out what stiff springs get by being entered within a step: it moves
+  // nothing.
+  const bool implicit = settings.solve != ForceSolve::kExplicit;
+  const double grown =
+      report.energies.total() - (implicit ? report.energies.springs : 0.0) - energy_start;
+  // What falls may move as much.
+  const double there = energy_bound + std::max(potential_start - report.energies.potential, 0.0);
+  if (!(grown > settings.energy_factor * there)) return;
+  std::size_t worst = 0;
+  double most = -1;
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (!bodies[k].is_dynamic() || kinetic_energy(bodies[k].body) <= most) continue;
+    most = kinetic_energy(bodies[k].body);
+    worst = k;
+  }
+  trouble = {
+      static_cast<BodyId>(worst), report.time,
+      fmt::format("body '{}' at {:.6g} s: the energy has grown by {:.3g} J, where {:.3g} J were "
+                  "there or put in: the contact is too stiff for the time step of {:.3g} s, or "
+                  "bodies overlapped at the start",
+                  bodies[worst].settings.name, report.time, grown, there, settings.step)};
 }
 
 }  // namespace isotact
