@@ -423,8 +423,7 @@ bool SceneRun::step() {
     // Soft bodies step first: they touch bodies at their current poses, and the loads act in the
     // step of those bodies.
     // With barriers they move together: rigid ones propose where they go.
-    const bool is_barrier =
-        soft_ && soft_->settings().integrator == SoftIntegrator::kBarrier;
+    const bool is_barrier = soft_ && soft_->settings().integrator == SoftIntegrator::kBarrier;
     if (soft_ && !is_barrier) soft_->step(&world_);
     report_ = world_.step();
     if (is_barrier) {
