@@ -67,8 +67,8 @@ void bench_throws(const Options& options, Stock&, Report& report) {
                    {"a step, guarded", Of::kOurs, "us"},
                    {"tests a step", Of::kOurs},
                    {"stopped a step", Of::kOurs}},
-       .note = "Shapes are cooked with default settings. Bullet does not sweep the boxes of "
-               "multibodies in its broad phase; the guarded world does."});
+       .note = "Shapes are cooked with default settings. Worlds without a guard have a "
+               "SweptBroadphase: Bullet's own does not sweep the boxes of multibodies."});
   for (const auto& [key, c] : all) {
     const auto steps = static_cast<double>(c.steps);
     table.row({key.second, key.first ? "multibody" : "rigid", c.throws, c.met, c.guarded, c.behind,
