@@ -223,7 +223,7 @@ class Maker {
 
 }  // namespace
 
-ShapeObject shape_of_recipe(std::shared_ptr<const SolidRecipe> recipe) {
+ShapeObject shape_of_recipe(const std::shared_ptr<const SolidRecipe>& recipe) {
   Maker maker;
   return make_shape(maker.make(*recipe), recipe);
 }

@@ -22,7 +22,7 @@ struct SolidRecipe {
 };
 
 // Throws Error for numbers that make no solid, and for trees that are too deep.
-ShapeObject shape_of_recipe(std::shared_ptr<const SolidRecipe> recipe);
+ShapeObject shape_of_recipe(const std::shared_ptr<const SolidRecipe>& recipe);
 
 // A list of (word, numbers, operands), each after its operands, which are places in the list. A
 // part that is used several times is written once.
