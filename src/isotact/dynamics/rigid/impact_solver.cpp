@@ -44,12 +44,14 @@ Vec3 tangent_of(const Vec3& n) {
 // Impulses that are not negative and leave none approaching: W x + u >= 0, x >= 0, one of both zero
 // in each contact. With the softness W is positive definite, so there is one answer. Whole blocks
 // are exchanged, and single contacts once that does not help (Judice and Pires), which always ends.
-// It begins with those that approach.
+// It begins with those that approach, or in large problems with those that push after some sweeps:
+// there each exchange takes a factorisation, and single ones may be hundreds.
 class Complementary {
  public:
   Complementary(const MatrixXd& w, const VectorXd& soft, const VectorXd& u)
       : w_(w), soft_(soft), u_(u), x_(VectorXd::Zero(u.size())) {
-    for (Index i = 0; i < u.size(); ++i) pushes_.push_back(u[i] < 0);
+    if (u.size() > kMany) sweep();
+    for (Index i = 0; i < u.size(); ++i) pushes_.push_back(u.size() > kMany ? x_[i] > 0 : u[i] < 0);
   }
 
   VectorXd solve() {
@@ -86,6 +88,18 @@ class Complementary {
   }
 
  private:
+  static constexpr Index kMany = 48;
+
+  // Gauss and Seidel's method, with impulses that are not negative.
+  void sweep() {
+    constexpr int kSweeps = 60;
+    for (int k = 0; k < kSweeps; ++k)
+      for (Index i = 0; i < u_.size(); ++i) {
+        const double after = w_.col(i).dot(x_) + soft_[i] * x_[i] + u_[i];
+        x_[i] = std::max(x_[i] - after / (w_(i, i) + soft_[i]), 0.0);
+      }
+  }
+
   bool pushes(Index i) const { return pushes_[static_cast<std::size_t>(i)]; }
 
   void factorise() {
