@@ -95,7 +95,6 @@ TEST(BulletBudget, InNodesIsKeptAndRepeatable) {
 }
 
 TEST(BulletBudget, InTimeIsKept) {
-  if (kSlowBuild) GTEST_SKIP() << "the clock of a slow build";
   IsotactShape ring = copy(torus_shape());
   btBoxShape floor({3, 0.5F, 3});
   constexpr double kMost = 150;
@@ -107,8 +106,11 @@ TEST(BulletBudget, InTimeIsKept) {
     over += world.dispatcher.budget_report().microseconds > kMost ? 1 : 0;
     cut += static_cast<int>(world.dispatcher.budget_report().cut);
   }
-  EXPECT_LE(over, 24);  // Other processes interrupt this one.
   EXPECT_GT(cut, 0);
+  // The time is that of a build as users have it. Other processes interrupt this one.
+  if (!kSlowBuild) {
+    EXPECT_LE(over, 24);
+  }
 }
 
 // Coarse contacts let bodies through. The guard does not, however small its own budget is.
